@@ -1,0 +1,225 @@
+//! Shared and pooled byte buffers.
+//!
+//! A [`SharedBytes`] is a slice of a reference-counted slab: a received datagram, or an encoded
+//! sample. Cloning or slicing it copies nothing. A [`BufferPool`] hands out [`BufferMut`]s and
+//! takes a slab back as soon as nobody refers to it any more, so that a steady stream allocates
+//! nothing.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{Deref, Range};
+
+/// A read-only slice of a shared slab.
+#[derive(Clone, Default)]
+pub struct SharedBytes {
+    slab: Arc<Vec<u8>>,
+    start: usize,
+    end: usize,
+}
+
+impl SharedBytes {
+    /// Takes over `bytes` without copying them.
+    pub fn from_vec(bytes: Vec<u8>) -> Self {
+        let end = bytes.len();
+        Self {
+            slab: Arc::new(bytes),
+            start: 0,
+            end,
+        }
+    }
+
+    /// Copies `bytes`.
+    pub fn copy_from(bytes: &[u8]) -> Self {
+        Self::from_vec(bytes.to_vec())
+    }
+
+    /// The part `range` of this slice, sharing the slab; `None` when it does not lie inside.
+    pub fn slice(&self, range: Range<usize>) -> Option<Self> {
+        let start = self.start.checked_add(range.start)?;
+        let end = self.start.checked_add(range.end)?;
+        (start <= end && end <= self.end).then(|| Self {
+            slab: Arc::clone(&self.slab),
+            start,
+            end,
+        })
+    }
+
+    /// The part of this slice that `part`, borrowed from it, covers; `None` when `part` lies
+    /// elsewhere in memory.
+    pub fn slice_of(&self, part: &[u8]) -> Option<Self> {
+        let offset = (part.as_ptr() as usize).checked_sub(self.as_ptr() as usize)?;
+        self.slice(offset..offset.checked_add(part.len())?)
+    }
+
+    /// Octets that the slab keeps alive, at least the length of this slice.
+    pub fn slab_len(&self) -> usize {
+        self.slab.capacity()
+    }
+
+    /// The same octets, in a slab of their own where this slice uses less than a quarter of a
+    /// large slab: long-lived small samples must not keep large receive buffers alive.
+    #[must_use]
+    pub fn compacted(self) -> Self {
+        let large = self.slab_len() > 4096;
+        if large && self.len() < self.slab_len() / 4 {
+            Self::copy_from(&self)
+        } else {
+            self
+        }
+    }
+}
+
+impl Deref for SharedBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.slab.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl PartialEq for SharedBytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for SharedBytes {}
+
+impl fmt::Debug for SharedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} octets", self.len())
+    }
+}
+
+/// A slab that only its holder sees, to be filled and then shared with [`BufferPool::share`].
+#[derive(Debug, Default)]
+pub struct BufferMut {
+    slab: Arc<Vec<u8>>,
+}
+
+impl BufferMut {
+    /// The bytes, to be filled.
+    pub fn bytes(&mut self) -> &mut Vec<u8> {
+        // The slab is unshared by construction, so `make_mut` never clones.
+        Arc::make_mut(&mut self.slab)
+    }
+}
+
+/// Slabs that are used again once nobody refers to them.
+#[derive(Debug)]
+pub struct BufferPool {
+    idle: Vec<Arc<Vec<u8>>>,
+    lent: VecDeque<Arc<Vec<u8>>>,
+    slab_len: usize,
+    slabs_max: usize,
+}
+
+/// How many lent slabs are looked at when one is wanted.
+const LENT_SCAN: usize = 8;
+
+impl BufferPool {
+    /// A pool of slabs with room for `slab_len` octets that remembers at most `slabs_max` of them.
+    pub fn new(slab_len: usize, slabs_max: usize) -> Self {
+        Self {
+            idle: Vec::new(),
+            lent: VecDeque::new(),
+            slab_len,
+            slabs_max,
+        }
+    }
+
+    /// An empty buffer; allocates only when every known slab is in use.
+    pub fn take(&mut self) -> BufferMut {
+        if let Some(slab) = self.idle.pop() {
+            return BufferMut { slab };
+        }
+        for _ in 0..self.lent.len().min(LENT_SCAN) {
+            let Some(mut slab) = self.lent.pop_front() else {
+                break;
+            };
+            if let Some(bytes) = Arc::get_mut(&mut slab) {
+                bytes.clear();
+                return BufferMut { slab };
+            }
+            self.lent.push_back(slab);
+        }
+        BufferMut {
+            slab: Arc::new(Vec::with_capacity(self.slab_len)),
+        }
+    }
+
+    /// Freezes `buffer`; its slab comes back when the last slice of it is dropped.
+    pub fn share(&mut self, buffer: BufferMut) -> SharedBytes {
+        let end = buffer.slab.len();
+        // A slab that had to grow far beyond the usual size is not worth keeping.
+        let usual = buffer.slab.capacity() <= self.slab_len.saturating_mul(2);
+        if usual && self.lent.len() < self.slabs_max {
+            self.lent.push_back(Arc::clone(&buffer.slab));
+        }
+        SharedBytes {
+            slab: buffer.slab,
+            start: 0,
+            end,
+        }
+    }
+
+    /// Takes back a buffer that was not needed.
+    pub fn give_back(&mut self, mut buffer: BufferMut) {
+        buffer.bytes().clear();
+        if self.idle.len() < self.slabs_max {
+            self.idle.push(buffer.slab);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_share_and_stay_inside() {
+        let whole = SharedBytes::copy_from(b"0123456789");
+        let part = whole.slice(2..5).unwrap();
+        assert_eq!(&*part, b"234");
+        assert_eq!(&*part.slice(1..3).unwrap(), b"34");
+        assert!(part.slice(0..4).is_none());
+        assert!(whole.slice(usize::MAX..usize::MAX).is_none());
+        assert_eq!(whole.slice_of(&whole[4..6]).as_deref(), Some(&b"45"[..]));
+        assert!(whole.slice_of(b"elsewhere").is_none());
+    }
+
+    #[test]
+    fn a_pool_uses_a_slab_again_once_it_is_free() {
+        let mut pool = BufferPool::new(64, 4);
+        let mut buffer = pool.take();
+        buffer.bytes().extend_from_slice(b"one");
+        let first = pool.share(buffer);
+        let address = first.as_ptr();
+        let mut busy = pool.take();
+        busy.bytes().push(0);
+        assert_ne!(busy.bytes().as_ptr(), address);
+        drop(first);
+        let mut again = pool.take();
+        again.bytes().push(1);
+        assert_eq!(again.bytes().as_ptr(), address);
+        assert_eq!(again.bytes().len(), 1);
+    }
+
+    #[test]
+    fn compaction_frees_large_slabs() {
+        let mut bytes = Vec::with_capacity(65_536);
+        bytes.extend_from_slice(b"tiny");
+        let small = SharedBytes::from_vec(bytes).compacted();
+        assert!(small.slab_len() < 100);
+        assert_eq!(&*small, b"tiny");
+    }
+}

@@ -1,0 +1,46 @@
+//! Words that every part of Whimbrel shares.
+//!
+//! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
+//! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), the checked
+//! byte cursors that all parsing goes through ([`cursor`]), shared and pooled buffers
+//! ([`buffer`]) and the reasons for which bytes are refused ([`reject`]).
+//!
+//! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
+//! outside.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unreachable
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        missing_docs
+    )
+)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod buffer;
+pub mod cursor;
+pub mod guid;
+pub mod instance;
+pub mod locator;
+pub mod qos;
+pub mod reject;
+pub mod sequence;
+pub mod status;
+pub mod time;
+pub mod vendor;
