@@ -225,7 +225,7 @@ const fn fraction_to_nanos(fraction: u32) -> i64 {
 
 const fn nanos_to_fraction(nanos: u32) -> u32 {
     // nanos < 10⁹, so the quotient stays below 2³².
-    ((nanos as u64) << 32).wrapping_div(NANOS_PER_SECOND as u64) as u32
+    (((nanos as u64) << 32) / 1_000_000_000) as u32
 }
 
 #[cfg(test)]
