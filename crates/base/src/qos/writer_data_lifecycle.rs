@@ -1,0 +1,23 @@
+//! WRITER_DATA_LIFECYCLE: what becomes of an instance that its writer lets go.
+
+use super::policy::{Policy, PolicyId};
+
+/// Whether unregistering an instance also disposes it. DDS 1.4 §2.2.3.21. Changeable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WriterDataLifecycle {
+    /// True by default; also what deleting the writer does to its instances.
+    pub autodispose_unregistered_instances: bool,
+}
+
+impl Default for WriterDataLifecycle {
+    fn default() -> Self {
+        Self {
+            autodispose_unregistered_instances: true,
+        }
+    }
+}
+
+impl Policy for WriterDataLifecycle {
+    const ID: PolicyId = PolicyId::WriterDataLifecycle;
+    const CHANGEABLE: bool = true;
+}
