@@ -1,0 +1,118 @@
+//! Every cap on what peers and peers' bytes can make us hold, with its default.
+//!
+//! A limit never makes a legal exchange impossible at its default; it bounds what a hostile or
+//! broken peer can cost. What a limit refuses is counted where it is refused.
+
+/// Caps on memory and work. All are counts of what the name says; `bytes` are octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Remote participants known at a time; more are not looked at until one goes.
+    pub remote_participants_max: usize,
+    /// Remote writers and readers of one remote participant.
+    pub remote_endpoints_per_participant_max: usize,
+    /// Remote writers and readers of all remote participants together.
+    pub remote_endpoints_max: usize,
+    /// Writers matched to one reader, and readers matched to one writer.
+    pub matches_per_endpoint_max: usize,
+    /// Locators taken from one announcement; further ones are passed over.
+    pub locators_max: usize,
+    /// USER_DATA, TOPIC_DATA or GROUP_DATA taken from one announcement.
+    pub user_data_bytes_max: usize,
+    /// Topic and type names, in bytes of UTF-8.
+    pub name_bytes_max: usize,
+    /// Partition names taken from one announcement.
+    pub partitions_max: usize,
+    /// One partition name, in bytes of UTF-8.
+    pub partition_bytes_max: usize,
+    /// Properties, binary properties or tags taken from one announcement.
+    pub properties_max: usize,
+    /// Name or value of one property.
+    pub property_bytes_max: usize,
+    /// Parameters in one parameter list.
+    pub parameters_max: usize,
+    /// Submessages in one message.
+    pub submessages_max: usize,
+    /// One sample, serialized.
+    pub sample_bytes_max: usize,
+    /// One built-in discovery sample, serialized.
+    pub discovery_sample_bytes_max: usize,
+    /// Fragments of unfinished samples held by one reader; memory grows as they arrive, and the
+    /// one sample nearest to completion may exceed this up to `sample_bytes_max`.
+    pub reassembly_bytes_max: usize,
+    /// Unfinished samples of one writer held by one reader.
+    pub reassembly_samples_max: usize,
+    /// Samples that arrived out of order, of one writer held by one reader.
+    pub reorder_samples_max: usize,
+    /// Octets of samples that arrived out of order, of one writer held by one reader.
+    pub reorder_bytes_max: usize,
+    /// Instances of one reader or writer where RESOURCE_LIMITS says unlimited.
+    pub instances_max: usize,
+    /// Serialized key of one instance.
+    pub key_bytes_max: usize,
+    /// Datagrams sent to an address that has not answered yet, per second.
+    pub unconfirmed_datagrams_per_second_max: usize,
+    /// Octets that a writer repeats to one reader before it lets others have their turn.
+    pub repair_burst_bytes_max: usize,
+    /// Reports of incompatible or misbehaving peers kept for tools.
+    pub reports_max: usize,
+}
+
+impl Limits {
+    /// The defaults.
+    pub const DEFAULT: Self = Self {
+        remote_participants_max: 1024,
+        remote_endpoints_per_participant_max: 4096,
+        remote_endpoints_max: 65_536,
+        matches_per_endpoint_max: 4096,
+        locators_max: 64,
+        user_data_bytes_max: crate::qos::OCTETS_MAX,
+        name_bytes_max: 1024,
+        partitions_max: 256,
+        partition_bytes_max: 256,
+        properties_max: 256,
+        property_bytes_max: 16 * 1024,
+        parameters_max: 4096,
+        submessages_max: 8192,
+        sample_bytes_max: 1 << 30,
+        discovery_sample_bytes_max: 1 << 20,
+        reassembly_bytes_max: 64 << 20,
+        reassembly_samples_max: 16,
+        reorder_samples_max: 4096,
+        reorder_bytes_max: 64 << 20,
+        instances_max: 4 << 20,
+        key_bytes_max: 64 * 1024,
+        unconfirmed_datagrams_per_second_max: 100,
+        repair_burst_bytes_max: 1 << 20,
+        reports_max: 256,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_fit_together() {
+        let limits = Limits::default();
+        // The issue asks for samples of 1 GiB.
+        assert_eq!(limits.sample_bytes_max, 1024 * 1024 * 1024);
+        assert!(limits.reassembly_bytes_max < limits.sample_bytes_max);
+        assert!(limits.remote_endpoints_per_participant_max < limits.remote_endpoints_max);
+        assert!(limits.matches_per_endpoint_max <= limits.remote_endpoints_max);
+        // All strings of one announcement fit a discovery sample.
+        let strings = limits.partitions_max * limits.partition_bytes_max
+            + 2 * limits.name_bytes_max
+            + 3 * limits.user_data_bytes_max;
+        assert!(strings < limits.discovery_sample_bytes_max);
+        // A datagram of 64 KiB holds no more submessages or parameters than fit in 4 octets each.
+        assert!(limits.submessages_max <= 65_536 / 4);
+        assert!(limits.parameters_max <= 65_536 / 4);
+        assert!(limits.remote_participants_max >= 120);
+    }
+}
