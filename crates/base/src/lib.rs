@@ -1,9 +1,10 @@
 //! Words that every part of Whimbrel shares.
 //!
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
-//! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), the checked
-//! byte cursors that all parsing goes through ([`cursor`]), shared and pooled buffers
-//! ([`buffer`]) and the reasons for which bytes are refused ([`reject`]).
+//! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
+//! tell of samples ([`sample`]), limits ([`limits`]), the checked byte cursors that all parsing
+//! goes through ([`cursor`]), shared and pooled buffers ([`buffer`]) and the reasons for which
+//! bytes are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.
@@ -37,9 +38,11 @@ pub mod buffer;
 pub mod cursor;
 pub mod guid;
 pub mod instance;
+pub mod limits;
 pub mod locator;
 pub mod qos;
 pub mod reject;
+pub mod sample;
 pub mod sequence;
 pub mod status;
 pub mod time;
