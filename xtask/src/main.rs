@@ -1,2 +1,51 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask COMMAND`: the repository's own automation.
+//!
+//! `tidy` checks the shape of the tree, `setup` installs what the tests need, `test` runs
+//! everything, `licences` checks the licences of third-party crates. Nothing here is needed by a
+//! user of Whimbrel, and nothing here may change a file of the tree.
+
+mod licences;
+mod metadata;
+mod process;
+mod setup;
+mod steps;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  tidy [--citations]   check the shape of the tree; --citations lists cited sections instead
+  setup                install the peers and tools that the tests need
+  test [--only NAME]   run every step, or the one named; --list names them
+  licences             check the licences of all third-party crates against deny.toml
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["tidy"] => tidy::run(),
+        ["tidy", "--citations"] => tidy::citations(),
+        ["setup"] => setup::run(),
+        ["test"] => test::run(None),
+        ["test", "--list"] => test::list(),
+        ["test", "--only", name] => test::run(Some(name)),
+        ["licences"] => licences::run(),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            // Standard output must end with the totals of `test`.
+            eprintln!("{}", why.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}

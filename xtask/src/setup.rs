@@ -1,0 +1,172 @@
+//! `cargo xtask setup`: installs what the tests need and is missing.
+//!
+//! Peers come from the distribution's packages and from one wheel in a virtual environment below
+//! the workspace root (`.peers/venv`); nothing is installed when everything is there. Without root
+//! it says what to install by hand.
+
+use crate::metadata;
+use crate::process::{self, End};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Distribution packages and what they are needed for.
+const PACKAGES: &[(&str, &str)] = &[
+    ("cyclonedds-dev", "Cyclone DDS as a peer, C library"),
+    ("cyclonedds-tools", "Cyclone DDS type compiler and ddsperf"),
+    ("libfastrtps-dev", "Fast DDS as a peer, C++ library"),
+    ("fastddsgen", "Fast DDS type compiler"),
+    ("tshark", "dissects everything that is sent"),
+    ("iproute2", "network namespaces for tests of two hosts"),
+    ("gcc", "builds the peers' C programs"),
+    ("g++", "builds the peers' C++ programs"),
+    ("cmake", "builds the peers' programs"),
+    ("make", "builds the peers' programs"),
+    ("python3-venv", "virtual environment of the Python peer"),
+];
+
+/// The Python peer, exactly this version.
+const WHEEL: &str = "cyclonedds==11.0.1";
+const WHEEL_CHECK: &str =
+    "import importlib.metadata as m; assert m.version('cyclonedds') == '11.0.1'; import cyclonedds";
+const VENV: &str = ".peers/venv";
+
+/// Builds the peer programs; it must be quick when they are up to date.
+const PEER_BUILD: &str = "testing/interop/peers/build.sh";
+
+const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
+const BUILD_LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// Makes everything ready; the error says what a person must do.
+pub(crate) fn run() -> Result<(), String> {
+    let root = metadata::root();
+    distribution_packages()?;
+    python_peer(&root)?;
+    peer_programs(&root)?;
+    println!("setup: ready");
+    Ok(())
+}
+
+fn distribution_packages() -> Result<(), String> {
+    let missing: Vec<(&str, &str)> = PACKAGES
+        .iter()
+        .copied()
+        .filter(|(name, _)| !installed(name))
+        .collect();
+    if missing.is_empty() {
+        println!("setup: {} distribution packages are there", PACKAGES.len());
+        return Ok(());
+    }
+    for (name, purpose) in &missing {
+        println!("setup: {name} is missing: {purpose}");
+    }
+    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+    let by_hand = format!(
+        "apt-get install --no-install-recommends {}",
+        names.join(" ")
+    );
+    if process::output(Command::new("id").arg("-u"))?.trim() != "0" {
+        return Err(format!("setup: not root, install by hand: {by_hand}"));
+    }
+    println!("setup: {by_hand}");
+    step(apt().arg("update"), INSTALL_LIMIT)?;
+    step(
+        apt()
+            .args(["install", "--yes", "--no-install-recommends"])
+            .args(names),
+        INSTALL_LIMIT,
+    )
+}
+
+fn apt() -> Command {
+    let mut command = Command::new("apt-get");
+    command
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .arg("--quiet");
+    command
+}
+
+fn installed(package: &str) -> bool {
+    let mut query = Command::new("dpkg-query");
+    query.args(["--show", "--showformat", "${db:Status-Status}", package]);
+    process::output(&mut query).is_ok_and(|status| status.trim() == "installed")
+}
+
+fn python_peer(root: &Path) -> Result<(), String> {
+    let venv = root.join(VENV);
+    let python = venv.join("bin/python");
+    if process::output(Command::new(&python).args(["-c", WHEEL_CHECK])).is_ok() {
+        println!("setup: {WHEEL} is there");
+        return Ok(());
+    }
+    let venv_folder = venv.parent().unwrap_or(root);
+    fs::create_dir_all(venv_folder).map_err(|e| format!("{}: {e}", venv_folder.display()))?;
+    println!("setup: {WHEEL} into {VENV}: Cyclone DDS as a peer, Python");
+    let mut create = Command::new("python3");
+    if step(create.args(["-m", "venv"]).arg(&venv), INSTALL_LIMIT).is_ok() {
+        step(
+            Command::new(&python).args(["-m", "pip", "install", "--quiet", WHEEL]),
+            INSTALL_LIMIT,
+        )?;
+        return process::output(Command::new(&python).args(["-c", WHEEL_CHECK])).map(drop);
+    }
+    println!("setup: no virtual environment possible, {WHEEL} into the system's Python");
+    let mut pip = Command::new("python3");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--break-system-packages",
+        WHEEL,
+    ]);
+    step(&mut pip, INSTALL_LIMIT)?;
+    process::output(Command::new("python3").args(["-c", WHEEL_CHECK])).map(drop)
+}
+
+fn peer_programs(root: &Path) -> Result<(), String> {
+    if !root.join(PEER_BUILD).exists() {
+        return Err(format!(
+            "setup: {PEER_BUILD} is missing, the peers cannot be built"
+        ));
+    }
+    println!("setup: peer programs into target/peers");
+    step(
+        Command::new("bash").arg(PEER_BUILD).current_dir(root),
+        BUILD_LIMIT,
+    )
+}
+
+/// Runs a command, showing its output.
+fn step(command: &mut Command, limit: Duration) -> Result<(), String> {
+    let shown = format!("{command:?}");
+    match process::watch(command, limit, |line| println!("  {line}"))? {
+        End::Success => Ok(()),
+        End::Failure(how) => Err(format!("setup: {shown}: {how}")),
+        End::TimedOut => Err(format!(
+            "setup: {shown}: not done after {} s",
+            limit.as_secs()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_exist_is_not_installed() {
+        assert!(!installed("no-such-package-anywhere"));
+    }
+
+    #[test]
+    fn a_failing_step_says_which() {
+        let why = step(Command::new("sh").args(["-c", "exit 4"]), INSTALL_LIMIT).unwrap_err();
+        assert!(
+            why.contains("exit 4") && why.ends_with("exit status: 4"),
+            "{why}"
+        );
+        assert_eq!(step(&mut Command::new("true"), INSTALL_LIMIT), Ok(()));
+    }
+}

@@ -1,0 +1,112 @@
+//! The steps of `cargo xtask test`, in order. A new step is a new row.
+
+/// One step: a command run at the workspace root.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) command: &'static [&'static str],
+    /// Added to the environment.
+    pub(crate) env: &'static [(&'static str, &'static str)],
+    /// After this many seconds the step is ended and has failed.
+    pub(crate) limit_s: u64,
+    pub(crate) count: Count,
+}
+
+/// What a step adds to the totals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// One, passed or failed.
+    Itself,
+    /// The sums of its `test result:` lines, and itself if it failed without naming a test.
+    TestResults,
+}
+
+const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
+
+/// Everything, cheap checks before expensive ones.
+pub(crate) const STEPS: &[Step] = &[
+    step("setup", &["cargo", "xtask", "setup"], 1200),
+    step("fmt", &["cargo", "fmt", "--all", "--check"], 120),
+    step("tidy", &["cargo", "xtask", "tidy"], 300),
+    step("licences", &["cargo", "xtask", "licences"], 120),
+    step(
+        "clippy",
+        &[
+            "cargo",
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        1200,
+    ),
+    Step {
+        count: Count::TestResults,
+        ..step(
+            "tests",
+            &["cargo", "test", "--workspace", "--no-fail-fast"],
+            1800,
+        )
+    },
+    Step {
+        env: DENY_WARNINGS,
+        ..step(
+            "docs",
+            &["cargo", "doc", "--workspace", "--no-deps", "--locked"],
+            900,
+        )
+    },
+    step(
+        "fuzz corpora",
+        &[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "whimbrel-fuzz-targets",
+            "--bin",
+            "replay",
+        ],
+        900,
+    ),
+    step("interop", &["bash", "testing/interop/run.sh"], 1200),
+    step("demo", &["cargo", "demo"], 600),
+    step(
+        "simulation",
+        &[
+            "cargo",
+            "run",
+            "--release",
+            "-p",
+            "whimbrel-sim",
+            "--",
+            "--seeds",
+            "1000",
+        ],
+        900,
+    ),
+];
+
+const fn step(name: &'static str, command: &'static [&'static str], limit_s: u64) -> Step {
+    Step {
+        name,
+        command,
+        env: &[],
+        limit_s,
+        count: Count::Itself,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_commands_are_whole() {
+        let names: BTreeSet<&str> = STEPS.iter().map(|s| s.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+        assert!(STEPS.iter().all(|s| !s.command.is_empty() && s.limit_s > 0));
+    }
+}
