@@ -1,0 +1,109 @@
+//! Batches of received datagrams in pooled slabs.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use socket2::Socket;
+use whimbrel_base::buffer::{BufferMut, BufferPool, SharedBytes};
+
+use super::is_echo_of_icmp;
+use crate::sys::{self, RecvMeta};
+
+/// A received datagram.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    /// Its payload; the slab goes back to the pool when the last slice of it is dropped.
+    pub payload: SharedBytes,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// The address to which it was sent, a group for multicast; `None` where the platform does
+    /// not tell.
+    pub destination: Option<IpAddr>,
+    /// The interface on which it arrived; `None` where the platform does not tell.
+    pub interface_index: Option<u32>,
+    /// It was larger than a slab and its end is lost.
+    pub truncated: bool,
+}
+
+/// Room for several received datagrams, used again for the next ones.
+///
+/// Slabs are only address space until something is received into them, and the slab that was
+/// freed last is filled first, so a batch of eight costs no more than one where datagrams arrive
+/// one by one.
+#[derive(Debug)]
+pub struct RecvBatch {
+    pool: BufferPool,
+    /// Empty slabs; the last is filled first.
+    empty: Vec<BufferMut>,
+    metas: Vec<RecvMeta>,
+    /// What was received and not yet taken.
+    datagrams: Vec<Datagram>,
+}
+
+impl RecvBatch {
+    /// Octets in a slab: the largest UDP payload fits.
+    pub const SLAB_BYTES: usize = 65_536;
+
+    /// Room for `datagrams_max` (1 to 32) datagrams per call, with a pool that remembers up to
+    /// `slabs_max` slabs of [`RecvBatch::SLAB_BYTES`] that are lent out.
+    pub fn new(datagrams_max: usize, slabs_max: usize) -> Self {
+        Self::with_pool(datagrams_max, BufferPool::new(Self::SLAB_BYTES, slabs_max))
+    }
+
+    /// Room for `datagrams_max` (1 to 32) datagrams per call in slabs of `pool`. What does not fit
+    /// into a slab is cut and marked.
+    pub fn with_pool(datagrams_max: usize, pool: BufferPool) -> Self {
+        let count = datagrams_max.clamp(1, sys::BATCH_MAX);
+        Self {
+            pool,
+            empty: Vec::with_capacity(count),
+            metas: vec![RecvMeta::EMPTY; count],
+            datagrams: Vec::with_capacity(count),
+        }
+    }
+
+    /// The datagrams of the last call that were not taken yet, in the order of arrival.
+    pub fn iter(&self) -> impl Iterator<Item = &Datagram> {
+        self.datagrams.iter()
+    }
+
+    /// Takes the datagrams of the last call, in the order of arrival.
+    pub fn drain(&mut self) -> impl Iterator<Item = Datagram> + '_ {
+        self.datagrams.drain(..)
+    }
+
+    pub(super) fn receive(&mut self, socket: &Socket) -> io::Result<usize> {
+        self.datagrams.clear();
+        while self.empty.len() < self.metas.len() {
+            self.empty.push(self.pool.take());
+        }
+        // Every round of errors takes one pending error off the socket; the bound keeps a flood
+        // of ICMP from holding the caller here.
+        for _ in 0..16 {
+            match sys::recv_many(socket, &mut self.empty, &mut self.metas) {
+                Ok(count) => return Ok(self.accept(count)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                Err(error) if is_echo_of_icmp(&error) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(0)
+    }
+
+    fn accept(&mut self, count: usize) -> usize {
+        for meta in self.metas.iter().take(count) {
+            let Some(slab) = self.empty.pop() else {
+                break;
+            };
+            self.datagrams.push(Datagram {
+                payload: self.pool.share(slab),
+                source: meta.source,
+                destination: meta.destination,
+                interface_index: meta.interface_index,
+                truncated: meta.truncated,
+            });
+        }
+        self.datagrams.len()
+    }
+}

@@ -1,0 +1,324 @@
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::*;
+use crate::interfaces;
+use crate::poll::{Events, Interest, Poller, Token, Trigger};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn local(ip: IpAddr) -> UdpSocket {
+    UdpSocket::bind(SocketAddr::new(ip, 0), PortUse::Exclusive).unwrap()
+}
+
+fn v4() -> UdpSocket {
+    local(Ipv4Addr::LOCALHOST.into())
+}
+
+fn loopback() -> Interface {
+    let all = interfaces::list().unwrap();
+    all.into_iter()
+        .find(|interface| interface.is_loopback)
+        .unwrap()
+}
+
+/// Receives until `wanted` datagrams are there; fails when they do not come.
+#[track_caller]
+fn receive(socket: &UdpSocket, wanted: usize, batch: &mut RecvBatch) -> Vec<Datagram> {
+    let poller = Poller::new().unwrap();
+    poller
+        .add(socket, Token(0), Interest::Read, Trigger::Level)
+        .unwrap();
+    let mut events = Events::with_capacity(1);
+    let mut received = Vec::new();
+    while received.len() < wanted {
+        assert_eq!(
+            poller.wait(Some(PATIENCE), &mut events).unwrap(),
+            1,
+            "nothing came"
+        );
+        socket.recv_batch(batch).unwrap();
+        received.extend(batch.drain());
+    }
+    received
+}
+
+fn check_exchange(ip: IpAddr) {
+    let (sender, receiver) = (local(ip), local(ip));
+    let parts: [&[u8]; 5] = [b"one ", b"", b"two ", b"three", b"!"];
+    let outcome = sender.send(receiver.local_addr(), &parts).unwrap();
+    assert_eq!(outcome, SendOutcome::Sent(14));
+    let got = receive(&receiver, 1, &mut RecvBatch::new(8, 8)).remove(0);
+    assert_eq!(&*got.payload, b"one two three!");
+    assert_eq!(got.source, sender.local_addr());
+    assert!(!got.truncated);
+    if cfg!(all(target_os = "linux", not(whimbrel_portable))) {
+        assert_eq!(got.destination, Some(ip));
+        assert_eq!(got.interface_index, Some(loopback().index));
+    }
+}
+
+#[test]
+fn gathered_parts_arrive_as_one_datagram() {
+    check_exchange(Ipv4Addr::LOCALHOST.into());
+    check_exchange(Ipv6Addr::LOCALHOST.into());
+}
+
+#[test]
+fn more_parts_than_the_system_takes() {
+    let (sender, receiver) = (v4(), v4());
+    let octets: Vec<u8> = (0..=255).cycle().take(2_000).collect();
+    let parts: Vec<&[u8]> = octets.chunks(1).collect();
+    assert_eq!(
+        sender.send(receiver.local_addr(), &parts).unwrap(),
+        SendOutcome::Sent(2_000)
+    );
+    let got = receive(&receiver, 1, &mut RecvBatch::new(1, 1)).remove(0);
+    assert_eq!(&*got.payload, &octets[..]);
+}
+
+#[test]
+fn batches_keep_order_and_use_slabs_again() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(4, 16);
+    let mut slabs = Vec::new();
+    for round in 0..20_u8 {
+        for number in 0..10_u8 {
+            let _ = sender
+                .send(receiver.local_addr(), &[&[round, number]])
+                .unwrap();
+        }
+        let got = receive(&receiver, 10, &mut batch);
+        for (number, datagram) in (0..).zip(&got) {
+            assert_eq!(*datagram.payload, [round, number]);
+        }
+        slabs.extend(
+            got.iter()
+                .map(|datagram| datagram.payload.as_ptr() as usize),
+        );
+    }
+    slabs.sort_unstable();
+    slabs.dedup();
+    // Ten are held at once, and four more stand ready.
+    assert!(slabs.len() <= 14, "{} slabs for 200 datagrams", slabs.len());
+}
+
+#[test]
+fn one_by_one_only_one_slab_is_touched() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(8, 8);
+    let mut slabs: Vec<_> = (0..50)
+        .map(|_| {
+            let _ = sender.send(receiver.local_addr(), &[b"ping"]).unwrap();
+            receive(&receiver, 1, &mut batch).remove(0).payload.as_ptr() as usize
+        })
+        .collect();
+    slabs.dedup();
+    assert_eq!(slabs.len(), 1);
+}
+
+#[test]
+fn nothing_there_is_no_error() {
+    assert_eq!(v4().recv_batch(&mut RecvBatch::new(8, 8)).unwrap(), 0);
+}
+
+#[test]
+fn the_largest_datagram_fits_and_larger_ones_are_refused() {
+    let (sender, receiver) = (v4(), v4());
+    let bytes = vec![7; PAYLOAD_BYTES_MAX + 1];
+    let whole = &bytes[..PAYLOAD_BYTES_MAX];
+    let sent = sender.send(receiver.local_addr(), &[whole]).unwrap();
+    assert_eq!(sent, SendOutcome::Sent(PAYLOAD_BYTES_MAX));
+    let got = receive(&receiver, 1, &mut RecvBatch::new(1, 1)).remove(0);
+    assert_eq!(&*got.payload, whole);
+    assert!(sender.send(receiver.local_addr(), &[&bytes]).is_err());
+}
+
+#[test]
+fn what_does_not_fit_a_slab_is_marked() {
+    let (sender, receiver) = (v4(), v4());
+    let pool = whimbrel_base::buffer::BufferPool::new(16, 4);
+    let mut batch = RecvBatch::with_pool(2, pool);
+    let _ = sender.send(receiver.local_addr(), &[&[1; 17]]).unwrap();
+    let _ = sender.send(receiver.local_addr(), &[&[2; 16]]).unwrap();
+    let got = receive(&receiver, 2, &mut batch);
+    assert!(got[0].truncated && got[0].payload.len() == 16);
+    assert!(!got[1].truncated && got[1].payload.len() == 16);
+}
+
+#[test]
+fn one_message_goes_to_many_and_bad_destinations_are_passed_over() {
+    let sender = v4();
+    let receivers: Vec<_> = (0..40).map(|_| v4()).collect();
+    let mut to: Vec<_> = receivers.iter().map(UdpSocket::local_addr).collect();
+    // An IPv4 socket cannot reach these.
+    to.insert(0, SocketAddr::from((Ipv6Addr::LOCALHOST, 9)));
+    to.insert(20, SocketAddr::from((Ipv6Addr::LOCALHOST, 9)));
+    let report = sender.send_many(&to, &[b"to ", b"all"]);
+    assert_eq!((report.sent, report.failed, report.full), (40, 2, false));
+    assert_eq!(report.first_error.unwrap().0, 0);
+    let mut batch = RecvBatch::new(8, 8);
+    for receiver in &receivers {
+        assert_eq!(&*receive(receiver, 1, &mut batch)[0].payload, b"to all");
+    }
+}
+
+#[test]
+fn errors_of_sending_are_sorted() {
+    let run = |answers: &[io::ErrorKind]| {
+        let mut answers = answers.iter();
+        try_send(|| answers.next().map_or(Ok(3), |kind| Err((*kind).into())))
+    };
+    use io::ErrorKind::{ConnectionRefused, Interrupted, PermissionDenied, WouldBlock};
+    assert_eq!(run(&[]).unwrap(), SendOutcome::Sent(3));
+    assert_eq!(run(&[ConnectionRefused]).unwrap(), SendOutcome::Sent(3));
+    assert_eq!(
+        run(&[Interrupted, Interrupted]).unwrap(),
+        SendOutcome::Sent(3)
+    );
+    assert_eq!(run(&[ConnectionRefused; 2]).unwrap(), SendOutcome::Refused);
+    assert_eq!(run(&[WouldBlock]).unwrap(), SendOutcome::Full);
+    assert_eq!(
+        run(&[PermissionDenied]).unwrap_err().kind(),
+        PermissionDenied
+    );
+    let full = try_send(|| Err(io::Error::from_raw_os_error(sys::NO_BUFFERS)));
+    assert_eq!(full.unwrap(), SendOutcome::Full);
+}
+
+#[test]
+fn reports_stop_where_there_is_no_room() {
+    let mut answers = [
+        Ok(SendOutcome::Sent(2)),
+        Err(io::ErrorKind::PermissionDenied.into()),
+        Ok(SendOutcome::Refused),
+        Ok(SendOutcome::Full),
+    ]
+    .into_iter();
+    let report = report(9, |_| answers.next().unwrap());
+    assert_eq!((report.sent, report.failed, report.full), (2, 2, true));
+    let (index, error) = report.first_error.unwrap();
+    assert_eq!((index, error.kind()), (2, io::ErrorKind::PermissionDenied));
+}
+
+#[test]
+fn shared_ports_hear_the_groups_they_joined() {
+    let any = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    let first = UdpSocket::bind(any(0), PortUse::Shared).unwrap();
+    let port = first.local_addr().port();
+    let second = UdpSocket::bind(any(port), PortUse::Shared).unwrap();
+    let deaf = UdpSocket::bind(any(port), PortUse::Shared).unwrap();
+    assert!(UdpSocket::bind(any(port), PortUse::Exclusive).is_err());
+    let lo = loopback();
+    let group = IpAddr::from([239, 255, 77, 1]);
+    for listener in [&first, &second] {
+        listener.join(group, &lo).unwrap();
+        listener.join(group, &lo).unwrap();
+    }
+    let sender = v4();
+    sender.set_multicast_interface(&lo).unwrap();
+    sender.set_multicast_hops(1).unwrap();
+    sender.set_multicast_loop(true).unwrap();
+    let to = SocketAddr::new(group, port);
+    let _ = sender.send(to, &[b"to the group"]).unwrap();
+    let mut batch = RecvBatch::new(8, 8);
+    for listener in [&first, &second] {
+        let got = receive(listener, 1, &mut batch).remove(0);
+        assert_eq!(&*got.payload, b"to the group");
+        assert!(got.destination.is_none_or(|ip| ip == group));
+    }
+    first.leave(group, &lo).unwrap();
+    let _ = sender.send(to, &[b"again"]).unwrap();
+    assert_eq!(&*receive(&second, 1, &mut batch)[0].payload, b"again");
+    assert_eq!(first.recv_batch(&mut batch).unwrap(), 0);
+    if cfg!(target_os = "linux") {
+        assert_eq!(deaf.recv_batch(&mut batch).unwrap(), 0);
+    }
+    assert!(first.leave(group, &lo).is_err());
+    assert!(first.join(IpAddr::from([10, 0, 0, 1]), &lo).is_err());
+}
+
+#[test]
+fn buffers_are_raised_and_never_shrunk() {
+    let socket = v4();
+    let before = socket.recv_buffer_bytes().unwrap();
+    let raised = socket.raise_recv_buffer(before + 4_096).unwrap();
+    assert!(raised >= before);
+    assert_eq!(socket.recv_buffer_bytes().unwrap(), raised);
+    assert_eq!(socket.raise_recv_buffer(1).unwrap(), raised);
+    let before = socket.send_buffer_bytes().unwrap();
+    assert!(socket.raise_send_buffer(before * 2).unwrap() >= before);
+}
+
+#[test]
+fn datagrams_without_room_are_counted() {
+    let (sender, receiver) = (v4(), v4());
+    let Some(0) = receiver.datagrams_dropped().unwrap() else {
+        return;
+    };
+    let bytes = [0; 60_000];
+    let room = receiver.recv_buffer_bytes().unwrap() * 2;
+    for _ in 0..=room / bytes.len() {
+        let _ = sender.send(receiver.local_addr(), &[&bytes]).unwrap();
+    }
+    assert_ne!(receiver.datagrams_dropped().unwrap(), Some(0));
+}
+
+#[test]
+fn oversize_policy_is_the_systems_choice() {
+    for socket in [v4(), local(Ipv6Addr::LOCALHOST.into())] {
+        socket.set_oversize_policy(OversizePolicy::System).unwrap();
+        let refused = socket.set_oversize_policy(OversizePolicy::Refuse);
+        assert_eq!(
+            refused.is_ok(),
+            cfg!(all(target_os = "linux", not(whimbrel_portable)))
+        );
+    }
+}
+
+#[test]
+fn faults_drop_and_duplicate() {
+    let faults = |drop_per_mille, duplicate_per_mille| Faults {
+        drop_per_mille,
+        duplicate_per_mille,
+        seed: 1,
+    };
+    let receiver = v4();
+    let mut batch = RecvBatch::new(8, 8);
+    let lossy = v4().with_faults(faults(1_000, 0));
+    let outcome = lossy.send(receiver.local_addr(), &[b"lost"]).unwrap();
+    assert_eq!(outcome, SendOutcome::Sent(4));
+    let twice = v4().with_faults(faults(0, 1_000));
+    let report = twice.send_many(&[receiver.local_addr()], &[b"twice"]);
+    assert_eq!(report.sent, 1);
+    let got = receive(&receiver, 2, &mut batch);
+    assert!(got.iter().all(|datagram| *datagram.payload == *b"twice"));
+    assert_eq!(receiver.recv_batch(&mut batch).unwrap(), 0);
+}
+
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Tap for Notes {
+    fn sent(&self, _: SocketAddr, _: SocketAddr, parts: &[&[u8]]) {
+        let text = String::from_utf8_lossy(&parts.concat()).into_owned();
+        self.0.lock().unwrap().push(format!("> {text}"));
+    }
+
+    fn received(&self, _: SocketAddr, datagram: &Datagram) {
+        let text = String::from_utf8_lossy(&datagram.payload).into_owned();
+        self.0.lock().unwrap().push(format!("< {text}"));
+    }
+}
+
+#[test]
+fn taps_see_both_directions() {
+    let notes = Arc::new(Notes::default());
+    let (sender, receiver) = (v4().with_tap(notes.clone()), v4().with_tap(notes.clone()));
+    let to = [receiver.local_addr()];
+    let _ = sender.send(to[0], &[b"a", b"b"]).unwrap();
+    let _ = sender.send_many(&to, &[b"c"]);
+    receive(&receiver, 2, &mut RecvBatch::new(8, 8));
+    assert_eq!(*notes.0.lock().unwrap(), ["> ab", "> c", "< ab", "< c"]);
+}

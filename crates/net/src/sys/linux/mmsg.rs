@@ -1,0 +1,190 @@
+//! Many datagrams per system call: recvmmsg and sendmmsg.
+//!
+//! The kernel's tables are built on the stack for each call, so that nothing here refers to itself
+//! or must be kept in place; for the usual eight slots that is less than a kilobyte.
+
+use std::io::{self, IoSlice};
+use std::mem::{MaybeUninit, size_of};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+use libc::{c_uint, c_void, socklen_t};
+use socket2::{SockAddr, Socket};
+use whimbrel_base::buffer::BufferMut;
+
+use super::check;
+use crate::sys::{BATCH_MAX, RecvMeta};
+
+/// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40), aligned as control messages are.
+type Control = [u64; 8];
+
+/// Receives up to `slabs.len()` datagrams without waiting. The first goes into the **last** slab,
+/// so that callers can pop what was filled; `metas[0]` describes the first.
+pub(crate) fn recv_many(
+    socket: &Socket,
+    slabs: &mut [BufferMut],
+    metas: &mut [RecvMeta],
+) -> io::Result<usize> {
+    let count = slabs.len().min(metas.len()).min(BATCH_MAX);
+    let mut names = [const { MaybeUninit::<libc::sockaddr_in6>::uninit() }; BATCH_MAX];
+    let mut controls = [const { MaybeUninit::<Control>::uninit() }; BATCH_MAX];
+    let mut rooms = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH_MAX];
+    let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH_MAX];
+    let tables = names.iter_mut().zip(&mut controls).zip(&mut rooms);
+    for ((slab, header), ((name, control), room)) in slabs
+        .iter_mut()
+        .rev()
+        .zip(&mut headers)
+        .zip(tables)
+        .take(count)
+    {
+        let bytes = slab.bytes();
+        bytes.clear();
+        let spare = bytes.spare_capacity_mut();
+        let room = room.write(libc::iovec {
+            iov_base: spare.as_mut_ptr().cast::<c_void>(),
+            iov_len: spare.len(),
+        });
+        let header = header.write(empty_header());
+        header.msg_hdr.msg_name = name.as_mut_ptr().cast::<c_void>();
+        header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_in6>() as socklen_t;
+        header.msg_hdr.msg_iov = room;
+        header.msg_hdr.msg_iovlen = 1;
+        header.msg_hdr.msg_control = control.as_mut_ptr().cast::<c_void>();
+        header.msg_hdr.msg_controllen = size_of::<Control>() as _;
+    }
+    // SAFETY: the first `count` headers were written above; the names, control buffers, rooms and
+    // slabs to which they point live in this frame or in `slabs`, and nobody else touches them.
+    let received = check(unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr().cast::<libc::mmsghdr>(),
+            count as c_uint,
+            libc::MSG_DONTWAIT as _,
+            ptr::null_mut(),
+        )
+    })?;
+    for ((slab, header), meta) in slabs
+        .iter_mut()
+        .rev()
+        .zip(&headers)
+        .zip(metas)
+        .take(received.min(count))
+    {
+        // SAFETY: `received` is at most `count`, and the first `count` headers were written.
+        let header = unsafe { header.assume_init_ref() };
+        let bytes = slab.bytes();
+        let len = (header.msg_len as usize).min(bytes.capacity());
+        // SAFETY: the kernel wrote `msg_len` octets into the spare capacity of this empty slab,
+        // and it was told that capacity.
+        unsafe { bytes.set_len(len) };
+        *meta = describe(&header.msg_hdr);
+    }
+    Ok(received)
+}
+
+/// Sends the same bytes to up to [`BATCH_MAX`] destinations; says how many were served. An error
+/// concerns the first destination.
+pub(crate) fn send_many(
+    socket: &Socket,
+    to: &[SocketAddr],
+    parts: &[IoSlice<'_>],
+) -> io::Result<usize> {
+    let count = to.len().min(BATCH_MAX);
+    let mut names = [const { MaybeUninit::<SockAddr>::uninit() }; BATCH_MAX];
+    let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH_MAX];
+    for ((to, name), header) in to.iter().zip(&mut names).zip(&mut headers).take(count) {
+        let name = name.write(SockAddr::from(*to));
+        let header = header.write(empty_header());
+        header.msg_hdr.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+        header.msg_hdr.msg_namelen = name.len();
+        // `IoSlice` is promised to be an `iovec` on Unix.
+        header.msg_hdr.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
+        header.msg_hdr.msg_iovlen = parts.len() as _;
+    }
+    // SAFETY: the first `count` headers were written above, the names and parts to which they
+    // point live through the call, and sending only reads them.
+    check(unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr().cast::<libc::mmsghdr>(),
+            count as c_uint,
+            libc::MSG_DONTWAIT as _,
+        )
+    })
+}
+
+fn empty_header() -> libc::mmsghdr {
+    // SAFETY: all zeros is a valid `mmsghdr`: null pointers and zero lengths.
+    unsafe { std::mem::zeroed() }
+}
+
+fn describe(header: &libc::msghdr) -> RecvMeta {
+    let mut meta = RecvMeta {
+        source: source(header).unwrap_or(RecvMeta::EMPTY.source),
+        truncated: header.msg_flags & libc::MSG_TRUNC != 0,
+        ..RecvMeta::EMPTY
+    };
+    // SAFETY: the kernel filled the control buffer that `header` points to and set its length, so
+    // CMSG_FIRSTHDR and CMSG_NXTHDR walk messages that lie inside it.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
+    while let Some(message) = next {
+        match (message.cmsg_level, message.cmsg_type) {
+            (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                // SAFETY: a control message of this type carries an `in_pktinfo`.
+                let info: libc::in_pktinfo = unsafe { read_data(message) };
+                let octets = info.ipi_addr.s_addr.to_ne_bytes();
+                meta.destination = Some(IpAddr::V4(Ipv4Addr::from(octets)));
+                meta.interface_index = u32::try_from(info.ipi_ifindex).ok();
+            }
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                // SAFETY: a control message of this type carries an `in6_pktinfo`.
+                let info: libc::in6_pktinfo = unsafe { read_data(message) };
+                let octets = info.ipi6_addr.s6_addr;
+                meta.destination = Some(IpAddr::V6(Ipv6Addr::from(octets)));
+                meta.interface_index = Some(info.ipi6_ifindex);
+            }
+            _ => {}
+        }
+        // SAFETY: as for CMSG_FIRSTHDR.
+        next = unsafe { libc::CMSG_NXTHDR(header, message).as_ref() };
+    }
+    meta
+}
+
+/// The `T` that `message` carries.
+///
+/// # Safety
+/// The kernel wrote `message`, and its type says that it carries a `T`.
+unsafe fn read_data<T: Copy>(message: &libc::cmsghdr) -> T {
+    // SAFETY: by this function's contract a whole `T` follows the header, maybe unaligned.
+    unsafe { ptr::read_unaligned(libc::CMSG_DATA(message).cast::<T>()) }
+}
+
+fn source(header: &libc::msghdr) -> Option<SocketAddr> {
+    let len = header.msg_namelen as usize;
+    if len < size_of::<libc::sockaddr_in>() {
+        return None;
+    }
+    // SAFETY: the kernel wrote `len` octets of address, at least a whole `sockaddr_in`, into a
+    // `sockaddr_in6` of ours, which is aligned for both.
+    let v4 = unsafe { ptr::read(header.msg_name.cast::<libc::sockaddr_in>()) };
+    match libc::c_int::from(v4.sin_family) {
+        libc::AF_INET => Some(SocketAddr::V4(SocketAddrV4::new(
+            Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes()),
+            u16::from_be(v4.sin_port),
+        ))),
+        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
+            // SAFETY: as above, with a whole `sockaddr_in6`.
+            let v6 = unsafe { ptr::read(header.msg_name.cast::<libc::sockaddr_in6>()) };
+            Some(SocketAddr::V6(SocketAddrV6::new(
+                Ipv6Addr::from(v6.sin6_addr.s6_addr),
+                u16::from_be(v6.sin6_port),
+                v6.sin6_flowinfo,
+                v6.sin6_scope_id,
+            )))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! Linux: batched receive and send, epoll, eventfd.
+
+mod epoll;
+mod eventfd;
+mod mmsg;
+mod options;
+
+pub(crate) use epoll::{EventBuffer, Poller};
+pub(crate) use eventfd::EventFd;
+pub(crate) use mmsg::{recv_many, send_many};
+pub(crate) use options::{
+    datagrams_dropped, enable_packet_info, force_recv_buffer, force_send_buffer, interface_flags,
+    set_mtu_mode, set_multicast_interface_v4,
+};
+
+/// What a source of readiness is known by.
+pub(crate) type Handle<'a> = std::os::fd::BorrowedFd<'a>;
+
+pub(crate) const NO_BUFFERS: i32 = libc::ENOBUFS;
+
+/// Linux keeps room for its own records beside the datagrams and reports both together.
+pub(crate) const BUFFER_REPORT_FACTOR: usize = 2;
+
+/// The handle of a socket.
+pub(crate) fn socket_handle(socket: &socket2::Socket) -> Handle<'_> {
+    std::os::fd::AsFd::as_fd(socket)
+}
+
+/// The result of a system call that answers -1 for "see errno".
+fn check(result: libc::c_int) -> std::io::Result<usize> {
+    usize::try_from(result).map_err(|_| std::io::Error::last_os_error())
+}
