@@ -223,6 +223,24 @@ impl<'a> WriteCursor<'a> {
         self.origin = self.bytes.len();
     }
 
+    /// Buffer position from which alignment counts.
+    pub const fn origin(&self) -> usize {
+        self.origin
+    }
+
+    /// Counts alignment from buffer position `origin` again, after [`WriteCursor::set_origin`].
+    pub const fn restore_origin(&mut self, origin: usize) {
+        self.origin = origin;
+    }
+
+    /// Inserts `len` zero octets at buffer position `at`, moving what follows; does nothing past
+    /// the end.
+    pub fn insert_zeros(&mut self, at: usize, len: usize) {
+        if at <= self.bytes.len() {
+            self.bytes.splice(at..at, core::iter::repeat_n(0, len));
+        }
+    }
+
     /// Everything in the buffer, also what was there before.
     pub fn written(&self) -> &[u8] {
         self.bytes
@@ -332,6 +350,21 @@ mod tests {
         );
         assert_eq!(cursor.align(8), Err(Reject::new(RejectKind::Truncated, 2)));
         assert_eq!(cursor.u8(), Ok(3));
+    }
+
+    #[test]
+    fn origins_come_back_and_room_is_made() {
+        let mut bytes = vec![9];
+        let mut out = WriteCursor::new(&mut bytes, Endian::Big);
+        let origin = out.origin();
+        out.u16(0x0102);
+        out.set_origin();
+        out.u8(3);
+        out.restore_origin(origin);
+        out.align(4);
+        out.insert_zeros(2, 3);
+        out.insert_zeros(99, 1);
+        assert_eq!(out.written(), [9, 1, 0, 0, 0, 2, 3, 0]);
     }
 
     #[test]
