@@ -1,0 +1,122 @@
+//! Values as serialized payloads: encapsulation header, encoded value, padding to a multiple of
+//! four octets. RTPS 2.5 §10, XTypes 1.3 §7.6.3.1.2.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::cursor::{Endian, padding};
+use whimbrel_base::reject::{Reject, RejectKind};
+
+use crate::decoder::Decoder;
+use crate::encoder::{EncodeError, Encoder};
+use crate::representation::{EncapsulationId, Extensibility, Representation};
+use crate::value::DdsType;
+
+/// Octets of the encapsulation header.
+pub const HEADER_LEN: usize = 4;
+
+/// Appends `value` as a serialized payload to `out`; on an error `out` is as before.
+///
+/// # Errors
+/// A value that cannot be encoded.
+pub fn to_payload<T: DdsType>(
+    value: &T,
+    representation: Representation,
+    endian: Endian,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    write::<T>(representation, endian, out, |encoder| value.encode(encoder))
+}
+
+/// Appends the key of `value` as a serialized key to `out`: its key members as declared, nothing
+/// for a type without keys. On an error `out` is as before. RTPS 2.5 §8.7.4, XTypes 1.3 §7.6.8.
+///
+/// # Errors
+/// A value that cannot be encoded.
+pub fn key_to_payload<T: DdsType>(
+    value: &T,
+    representation: Representation,
+    endian: Endian,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    write::<T>(representation, endian, out, |encoder| {
+        if T::KEYED {
+            value.encode_key(encoder);
+        }
+    })
+}
+
+/// Reads a serialized payload.
+///
+/// Peers that declare the same type final where we declare it appendable, or the other way
+/// round, are understood: the encapsulation says what was sent.
+///
+/// # Errors
+/// [`RejectKind::Encapsulation`] for a header that is not XCDR1 or XCDR2, and malformed bytes.
+pub fn from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
+    read(payload, T::EXTENSIBILITY, T::decode)
+}
+
+/// Reads a serialized key; members that are not keys are those of
+/// [`crate::DdsValue::missing`].
+///
+/// # Errors
+/// [`RejectKind::Key`] for a type without keys; else as [`from_payload`].
+pub fn key_from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
+    if !T::KEYED {
+        return Err(Reject::new(RejectKind::Key, 0));
+    }
+    read(payload, T::EXTENSIBILITY, |input| {
+        *input = input.clone().of_key();
+        T::decode_key(input)
+    })
+}
+
+fn write<T: DdsType>(
+    representation: Representation,
+    endian: Endian,
+    out: &mut Vec<u8>,
+    encode: impl FnOnce(&mut Encoder<'_>),
+) -> Result<(), EncodeError> {
+    let start = out.len();
+    let EncapsulationId(id) = EncapsulationId::new(representation, T::EXTENSIBILITY, endian);
+    out.extend_from_slice(&id.to_be_bytes());
+    out.extend_from_slice(&[0, 0]);
+    let mut encoder = Encoder::new(out, representation, endian);
+    encode(&mut encoder);
+    if let Err(error) = encoder.finish() {
+        out.truncate(start);
+        return Err(error);
+    }
+    let count = padding(out.len().wrapping_sub(start), 4);
+    out.resize(out.len().saturating_add(count), 0);
+    // XTypes 1.3 §7.6.3.1.2: the two lowest bits of the options count the padding.
+    if let (Some(options), Ok(count)) = (out.get_mut(start.saturating_add(3)), u8::try_from(count))
+    {
+        *options = count;
+    }
+    Ok(())
+}
+
+/// Opens a payload and has `decode` read the value in it; offsets of refusals count from the
+/// start of the payload.
+pub(crate) fn read<R>(
+    payload: &[u8],
+    extensibility: Extensibility,
+    decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, Reject>,
+) -> Result<R, Reject> {
+    let Some((&[id0, id1, _, options], body)) = payload.split_first_chunk::<HEADER_LEN>() else {
+        return Err(Reject::new(RejectKind::Truncated, payload.len()));
+    };
+    let parts = EncapsulationId(u16::from_be_bytes([id0, id1])).parts();
+    // Bits 4 to 2 of the options say that a vendor has compressed the body.
+    let (Some((representation, endian, delimited)), 0) = (parts, options & 0b1_1100) else {
+        return Err(Reject::new(RejectKind::Encapsulation, 0));
+    };
+    let mut input = Decoder::new(body, representation, endian);
+    let result = match (extensibility, delimited) {
+        (Extensibility::Final, true) => input.appendable(decode),
+        (Extensibility::Appendable, false) => decode(&mut input.undelimited()),
+        (Extensibility::Final, false) | (Extensibility::Appendable, true) => decode(&mut input),
+    };
+    result.map_err(|reject| reject.shifted(HEADER_LEN))
+}
