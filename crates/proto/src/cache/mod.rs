@@ -1,0 +1,194 @@
+//! A reader's cache of samples and instances. DDS 1.4 §2.2.2.5.
+//!
+//! Changes come in whole and in their turn with [`ReaderCache::add`]; samples go out with
+//! [`ReaderCache::read`] and [`ReaderCache::take`]. In between the cache applies HISTORY and
+//! RESOURCE_LIMITS and keeps the states, generations and ranks that [`SampleInfo`] tells.
+//!
+//! A change of an instance's state always shows: as the state of a sample that was not read yet,
+//! as a generation count of a later sample, or else as a sample without valid data, of which
+//! there is at most one per instance and which counts towards no limit.
+//!
+//! The cache reads no clock and knows no wire: duplicates, order, fragments and filters are dealt
+//! with before. After warm-up a stream of samples allocates nothing.
+//!
+//! [`SampleInfo`]: whimbrel_base::sample::SampleInfo
+
+pub mod read;
+pub mod sample;
+
+mod apply;
+mod instance;
+mod order;
+mod tally;
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod tests;
+
+pub use read::{Selector, Which};
+pub use sample::{Added, CacheChange, CachedSample, KeySource};
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::limits::Limits;
+use whimbrel_base::qos::{History, ResourceLimits};
+use whimbrel_base::sample::{InstanceStates, SampleStates, ViewStates};
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::status::SampleRejectedKind;
+use whimbrel_base::time::Timestamp;
+
+use crate::change::ChangeKind;
+use instance::Instance;
+use order::{Order, Slot};
+use tally::Tally;
+
+/// What a cache is told once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CacheConfig {
+    /// Whether the topic has a key; without, there is the one instance [`InstanceHandle::NIL`].
+    pub keyed: bool,
+    /// How many samples of each instance are kept.
+    pub history: History,
+    /// When samples are rejected.
+    pub limits: ResourceLimits,
+    /// Most instances where `limits` has no limit; 4,194,304 by default.
+    pub instances_max: usize,
+    /// Disposed instances without samples that are remembered, for their generation counts, while
+    /// writers still have them; the longest known go first. 1,024 by default.
+    pub retired_instances_max: usize,
+    /// Longest sample that is kept beyond its taking to tell the instance's key; 64 KiB by default.
+    pub key_source_bytes_max: usize,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self {
+            keyed: true,
+            history: History::default(),
+            limits: ResourceLimits::UNLIMITED,
+            instances_max: Limits::DEFAULT.instances_max,
+            retired_instances_max: 1024,
+            key_source_bytes_max: Limits::DEFAULT.key_bytes_max,
+        }
+    }
+}
+
+/// The cache.
+#[derive(Debug)]
+pub struct ReaderCache {
+    config: CacheConfig,
+    index: BTreeMap<InstanceHandle, Slot>,
+    slots: Vec<Instance>,
+    free: Vec<Slot>,
+    /// The instance met last: streams mostly stay with one.
+    recent: Option<(InstanceHandle, Slot)>,
+    order: Order,
+    tally: Tally,
+    valid_samples: usize,
+    /// Disposed instances without samples whose writers did not unregister them, oldest first.
+    /// Some may have come back since.
+    retired: VecDeque<InstanceHandle>,
+}
+
+impl ReaderCache {
+    /// An empty cache.
+    pub const fn new(config: CacheConfig) -> Self {
+        Self {
+            config,
+            index: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            recent: None,
+            order: Order::new(),
+            tally: Tally::new(),
+            valid_samples: 0,
+            retired: VecDeque::new(),
+        }
+    }
+
+    /// Takes in a change. One that is rejected leaves no trace and may be offered again.
+    ///
+    /// # Errors
+    ///
+    /// The limit of RESOURCE_LIMITS that leaves no room.
+    pub fn add(&mut self, mut change: CacheChange) -> Result<Added, SampleRejectedKind> {
+        if !self.config.keyed {
+            change.instance = InstanceHandle::NIL;
+        }
+        let known = self.find(change.instance);
+        match change.kind {
+            ChangeKind::Alive => self.add_sample(known, change),
+            ChangeKind::Unregistered => Ok(match known {
+                Some(slot) => self.unregister(slot, &change),
+                None => Added::Unchanged,
+            }),
+            ChangeKind::Disposed | ChangeKind::DisposedUnregistered => {
+                self.add_dispose(known, &change)
+            }
+        }
+    }
+
+    /// A writer is gone: it gives up all of its instances.
+    /// Returns whether a reader can see any difference.
+    pub fn writer_gone(&mut self, writer: Guid, reception_timestamp: Timestamp) -> bool {
+        let theirs: Vec<InstanceHandle> = self
+            .index
+            .iter()
+            .filter(|(_, slot)| {
+                let instance = self.slots.get(**slot as usize);
+                instance.is_some_and(|instance| instance.writers.contains(writer))
+            })
+            .map(|(handle, _)| *handle)
+            .collect();
+        let mut change = CacheChange {
+            writer,
+            instance: InstanceHandle::NIL,
+            kind: ChangeKind::Unregistered,
+            payload: SharedBytes::default(),
+            source_timestamp: Timestamp::INVALID,
+            reception_timestamp,
+            sequence: SequenceNumber::UNKNOWN,
+        };
+        let mut visible = false;
+        for handle in theirs {
+            change.instance = handle;
+            if let Some(slot) = self.find(handle) {
+                visible |= self.unregister(slot, &change).is_visible();
+            }
+        }
+        visible
+    }
+
+    /// True when the instance is known.
+    pub fn contains(&self, instance: InstanceHandle) -> bool {
+        self.index.contains_key(&instance)
+    }
+
+    /// From where the key of an instance can be had: its serialized key or a sample of it; `None`
+    /// where the instance is not known, or only by samples that were too long to keep.
+    pub fn key_of(&self, instance: InstanceHandle) -> Option<KeySource> {
+        let slot = self.index.get(&instance)?;
+        self.slots.get(*slot as usize)?.key_source()
+    }
+
+    /// Instances known, also those without samples.
+    pub fn instance_count(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Samples held, also those without valid data.
+    pub fn sample_count(&self) -> usize {
+        self.tally
+            .matching(SampleStates::ANY, ViewStates::ANY, InstanceStates::ANY)
+    }
+
+    /// Samples held that have valid data: those that count towards `max_samples`.
+    pub const fn valid_sample_count(&self) -> usize {
+        self.valid_samples
+    }
+}

@@ -1,0 +1,174 @@
+//! The order in which a cache visits the instances that have samples.
+//!
+//! Two chains through one table: *seen*, instances all of whose samples were read, and *fresh*,
+//! instances with a sample that was not. A reader that wants only what is new never walks over
+//! what it has seen.
+
+use alloc::vec::Vec;
+
+/// Number of an instance in the cache's table.
+pub(super) type Slot = u32;
+
+const NONE: Slot = Slot::MAX;
+
+/// Which chain an instance is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Chain {
+    /// None: it has no samples.
+    Out,
+    /// All of its samples were read.
+    Seen,
+    /// Some sample was not read.
+    Fresh,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: Slot,
+    after: Slot,
+    chain: Chain,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: Slot,
+    last: Slot,
+}
+
+/// The chains.
+#[derive(Debug)]
+pub(super) struct Order {
+    links: Vec<Link>,
+    seen: Ends,
+    fresh: Ends,
+}
+
+impl Order {
+    pub(super) const fn new() -> Self {
+        let empty = Ends {
+            first: NONE,
+            last: NONE,
+        };
+        Self {
+            links: Vec::new(),
+            seen: empty,
+            fresh: empty,
+        }
+    }
+
+    /// Makes room for one more slot.
+    pub(super) fn grow(&mut self) {
+        self.links.push(Link {
+            before: NONE,
+            after: NONE,
+            chain: Chain::Out,
+        });
+    }
+
+    /// The first slot of a chain.
+    pub(super) fn first(&self, chain: Chain) -> Option<Slot> {
+        let first = match chain {
+            Chain::Out => NONE,
+            Chain::Seen => self.seen.first,
+            Chain::Fresh => self.fresh.first,
+        };
+        (first != NONE).then_some(first)
+    }
+
+    /// The slot after `slot` in its chain.
+    pub(super) fn after(&self, slot: Slot) -> Option<Slot> {
+        let after = self.links.get(slot as usize)?.after;
+        (after != NONE).then_some(after)
+    }
+
+    /// Puts `slot` at the end of `chain`, unless it is in that chain already.
+    /// Returns whether it moved.
+    pub(super) fn place(&mut self, slot: Slot, chain: Chain) -> bool {
+        let Some(link) = self.links.get(slot as usize).copied() else {
+            return false;
+        };
+        if link.chain == chain {
+            return false;
+        }
+        self.unlink(link);
+        let before = match self.ends(chain) {
+            Some(ends) => {
+                let before = ends.last;
+                ends.last = slot;
+                if before == NONE {
+                    ends.first = slot;
+                }
+                before
+            }
+            None => NONE,
+        };
+        if let Some(previous) = self.links.get_mut(before as usize) {
+            previous.after = slot;
+        }
+        if let Some(link) = self.links.get_mut(slot as usize) {
+            *link = Link {
+                before,
+                after: NONE,
+                chain,
+            };
+        }
+        true
+    }
+
+    fn unlink(&mut self, link: Link) {
+        if let Some(before) = self.links.get_mut(link.before as usize) {
+            before.after = link.after;
+        }
+        if let Some(after) = self.links.get_mut(link.after as usize) {
+            after.before = link.before;
+        }
+        if let Some(ends) = self.ends(link.chain) {
+            if link.before == NONE {
+                ends.first = link.after;
+            }
+            if link.after == NONE {
+                ends.last = link.before;
+            }
+        }
+    }
+
+    fn ends(&mut self, chain: Chain) -> Option<&mut Ends> {
+        match chain {
+            Chain::Out => None,
+            Chain::Seen => Some(&mut self.seen),
+            Chain::Fresh => Some(&mut self.fresh),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(order: &Order, chain: Chain, expected: &[Slot]) {
+        let walk = core::iter::successors(order.first(chain), |slot| order.after(*slot));
+        assert_eq!(walk.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn slots_move_between_chains() {
+        let mut order = Order::new();
+        for slot in 0..4 {
+            order.grow();
+            order.place(slot, Chain::Fresh);
+        }
+        check(&order, Chain::Fresh, &[0, 1, 2, 3]);
+        order.place(1, Chain::Seen);
+        order.place(3, Chain::Seen);
+        order.place(3, Chain::Seen);
+        check(&order, Chain::Fresh, &[0, 2]);
+        check(&order, Chain::Seen, &[1, 3]);
+        order.place(0, Chain::Out);
+        order.place(1, Chain::Fresh);
+        check(&order, Chain::Fresh, &[2, 1]);
+        check(&order, Chain::Seen, &[3]);
+        order.place(3, Chain::Out);
+        order.place(0, Chain::Seen);
+        check(&order, Chain::Seen, &[0]);
+    }
+}
