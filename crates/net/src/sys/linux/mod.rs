@@ -9,8 +9,8 @@ pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
 pub(crate) use mmsg::{recv_many, send_many};
 pub(crate) use options::{
-    datagrams_dropped, enable_packet_info, force_recv_buffer, force_send_buffer, interface_flags,
-    set_mtu_mode, set_multicast_interface_v4,
+    datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, set_mtu_mode,
+    set_multicast_interface_v4, set_packet_info, use_precise_timers,
 };
 
 /// What a source of readiness is known by.

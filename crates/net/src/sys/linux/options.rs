@@ -11,14 +11,14 @@ use socket2::Socket;
 use super::check;
 use crate::sys::{InterfaceFlags, MtuMode};
 
-/// Asks for the destination address and the interface of every received datagram.
-pub(crate) fn enable_packet_info(socket: &Socket, v6: bool) -> io::Result<()> {
+/// Whether the destination address and the interface of every received datagram are told.
+pub(crate) fn set_packet_info(socket: &Socket, v6: bool, on: bool) -> io::Result<()> {
     let (level, name) = if v6 {
         (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
     } else {
         (libc::IPPROTO_IP, libc::IP_PKTINFO)
     };
-    set_int(socket, level, name, 1)
+    set_int(socket, level, name, c_int::from(on))
 }
 
 /// Sets the receive buffer beyond the system's limit; only privileged processes may.
@@ -128,6 +128,12 @@ pub(crate) fn interface_flags(name: &str) -> Option<InterfaceFlags> {
         is_loopback: flags & libc::IFF_LOOPBACK != 0,
         is_multicast: flags & libc::IFF_MULTICAST != 0,
     })
+}
+
+/// Lets this thread's waits end as exactly as the timers allow.
+pub(crate) fn use_precise_timers() -> io::Result<()> {
+    // SAFETY: no pointers; one nanosecond is the least slack there is.
+    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) }).map(|_| ())
 }
 
 fn set_int(socket: &Socket, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
