@@ -1,4 +1,6 @@
 //! Derived types: encodings, keys, refusals, compile errors.
 #![allow(missing_docs)]
 
+mod golden;
+mod golden_bytes;
 mod shapes;
