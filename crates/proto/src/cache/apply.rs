@@ -85,7 +85,7 @@ impl ReaderCache {
         } else {
             instance.writers.insert(change.writer);
         }
-        if known.is_some() && instance.state == InstanceState::NotAliveDisposed {
+        if instance.state == InstanceState::NotAliveDisposed {
             self.settle(slot);
             return Ok(Added::Unchanged);
         }
@@ -97,9 +97,8 @@ impl ReaderCache {
         let Some(instance) = self.slots.get_mut(slot as usize) else {
             return Added::Unchanged;
         };
-        let had = instance.writers.remove(change.writer);
-        let was_last = had && instance.writers.is_empty();
-        if was_last && instance.state == InstanceState::Alive {
+        instance.writers.remove(change.writer);
+        if instance.writers.is_empty() && instance.state == InstanceState::Alive {
             self.end(slot, InstanceState::NotAliveNoWriters, change);
             return Added::StateChanged;
         }

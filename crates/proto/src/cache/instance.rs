@@ -235,7 +235,7 @@ impl Instance {
                 false
             });
             self.unread = self.samples.iter().filter(|sample| !sample.read).count();
-            self.count_read_prefix(0);
+            self.count_read_prefix(self.read_prefix);
         }
         if self.samples.is_empty() && self.samples.capacity() > IDLE_ROOM_MAX {
             self.samples.shrink_to(IDLE_ROOM_MAX);
@@ -348,18 +348,11 @@ impl Writers {
         }
     }
 
-    /// True when `writer` was there.
-    pub(super) fn remove(&mut self, writer: Guid) -> bool {
+    pub(super) fn remove(&mut self, writer: Guid) {
         if self.first == Some(writer) {
             self.first = self.others.pop();
-            return true;
-        }
-        match self.others.binary_search(&writer) {
-            Ok(at) => {
-                self.others.remove(at);
-                true
-            }
-            Err(_) => false,
+        } else if let Ok(at) = self.others.binary_search(&writer) {
+            self.others.remove(at);
         }
     }
 }
