@@ -183,8 +183,8 @@ impl AsFd for Poller {
     }
 }
 
-/// Lets waits of the calling thread end as exactly as the timers allow. Without it Linux adds up
-/// to 50 µs to save power; only for threads of our own.
+/// Lets waits of the calling thread, and of threads that it starts later, end as exactly as the
+/// timers allow. Without it Linux adds up to 50 µs to save power. Only for threads of our own.
 ///
 /// # Errors
 /// [`io::ErrorKind::Unsupported`] where the platform leaves no choice.
