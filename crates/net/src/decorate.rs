@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use whimbrel_base::time::Timestamp;
 
 use crate::capture::CaptureWriter;
-use crate::socket::Datagram;
+use crate::datagram::Datagram;
 
 /// Sees every datagram of a socket. Called on the thread that sends or receives: be quick.
 pub trait Tap: Send + Sync {

@@ -13,6 +13,7 @@
 #![allow(unexpected_cfgs, reason = "whimbrel_portable is set by hand only")]
 
 pub mod capture;
+mod datagram;
 pub mod decorate;
 pub mod interfaces;
 pub mod poll;

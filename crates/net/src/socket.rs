@@ -16,7 +16,8 @@ use crate::poll::sealed;
 use crate::sys;
 
 mod receive;
-pub use receive::{Datagram, RecvBatch};
+pub use crate::datagram::Datagram;
+pub use receive::RecvBatch;
 
 /// The largest UDP payload over IPv4, in octets.
 pub const PAYLOAD_BYTES_MAX: usize = 65_507;
@@ -427,7 +428,7 @@ fn try_send(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutco
         match send() {
             Ok(count) => return Ok(SendOutcome::Sent(count)),
             Err(error) if sys::is_full(&error) => return Ok(SendOutcome::Full),
-            Err(error) if is_echo_of_icmp(&error) => {
+            Err(error) if sys::is_echo_of_icmp(&error) => {
                 if refused {
                     return Ok(SendOutcome::Refused);
                 }
@@ -461,13 +462,6 @@ fn report(count: usize, mut next: impl FnMut(usize) -> io::Result<SendOutcome>) 
         report.first_error.get_or_insert((done, error));
     }
     report
-}
-
-fn is_echo_of_icmp(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
-    )
 }
 
 #[cfg(test)]

@@ -1,29 +1,12 @@
 //! Batches of received datagrams in pooled slabs.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 
 use socket2::Socket;
-use whimbrel_base::buffer::{BufferMut, BufferPool, SharedBytes};
+use whimbrel_base::buffer::{BufferMut, BufferPool};
 
-use super::is_echo_of_icmp;
+use crate::datagram::Datagram;
 use crate::sys::{self, RecvMeta};
-
-/// A received datagram.
-#[derive(Clone, Debug)]
-pub struct Datagram {
-    /// Its payload; the slab goes back to the pool when the last slice of it is dropped.
-    pub payload: SharedBytes,
-    /// Who sent it.
-    pub source: SocketAddr,
-    /// The address to which it was sent, a group for multicast; `None` where the platform does
-    /// not tell.
-    pub destination: Option<IpAddr>,
-    /// The interface on which it arrived; `None` where the platform does not tell.
-    pub interface_index: Option<u32>,
-    /// It was larger than a slab and its end is lost.
-    pub truncated: bool,
-}
 
 /// Room for several received datagrams, used again for the next ones.
 ///
@@ -109,7 +92,7 @@ impl RecvBatch {
                     self.is_drained = true;
                     return Ok(0);
                 }
-                Err(error) if is_echo_of_icmp(&error) => {}
+                Err(error) if sys::is_echo_of_icmp(&error) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

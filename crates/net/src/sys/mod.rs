@@ -73,3 +73,11 @@ pub(crate) struct Watch {
 pub(crate) fn is_full(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFERS)
 }
+
+/// True for errors that tell of an earlier datagram, to which a host answered by ICMP.
+pub(crate) fn is_echo_of_icmp(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
+    )
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libc::{c_int, c_long};
 
-use super::{EventFd, Handle, check};
+use super::{EventFd, Handle, check, timespec};
 use crate::sys::{Ready, Watch};
 
 /// Set once the kernel (before 5.11) or a sandbox turned out not to know `epoll_pwait2`.
@@ -170,15 +170,6 @@ impl Poller {
         let result = unsafe { libc::epoll_ctl(set, operation, source.as_raw_fd(), &raw mut event) };
         check(result).map(|_| ())
     }
-}
-
-/// `span` as the kernel wants it, at most the longest it knows.
-pub(super) fn timespec(span: Duration) -> libc::timespec {
-    // SAFETY: all zeros is a valid `timespec`; it has padding on some systems.
-    let mut result: libc::timespec = unsafe { std::mem::zeroed() };
-    result.tv_sec = span.as_secs().try_into().unwrap_or(libc::time_t::MAX);
-    result.tv_nsec = span.subsec_nanos() as _;
-    result
 }
 
 /// Whole milliseconds, rounded up so that nobody wakes before the deadline; -1 for ever.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use libc::c_void;
 
-use super::{Handle, check};
+use super::{Handle, check, timespec};
 
 /// Readable from [`EventFd::notify`] to [`EventFd::drain`].
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl EventFd {
             events: libc::POLLIN,
             revents: 0,
         };
-        let limit = timeout.map(super::epoll::timespec);
+        let limit = timeout.map(timespec);
         let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: one `pollfd` and one `timespec` or none, both of which live through the call; a
         // null signal mask is allowed.

@@ -30,3 +30,12 @@ pub(crate) fn socket_handle(socket: &socket2::Socket) -> Handle<'_> {
 fn check(result: libc::c_int) -> std::io::Result<usize> {
     usize::try_from(result).map_err(|_| std::io::Error::last_os_error())
 }
+
+/// `span` as the kernel wants it, at most the longest it knows.
+fn timespec(span: std::time::Duration) -> libc::timespec {
+    // SAFETY: all zeros is a valid `timespec`; it has padding on some systems.
+    let mut result: libc::timespec = unsafe { std::mem::zeroed() };
+    result.tv_sec = span.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+    result.tv_nsec = span.subsec_nanos() as _;
+    result
+}
