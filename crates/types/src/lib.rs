@@ -2,7 +2,8 @@
 //!
 //! A type that travels on a topic implements [`DdsType`], normally by `#[derive(DdsType)]`; a type
 //! that may be a member of one implements [`DdsValue`]. [`payload`] turns values into serialized
-//! payloads and back, [`key`] computes key hashes, [`describe`] is the type model.
+//! payloads and back, [`key`] computes key hashes, [`describe`] is the type model and [`dynamic`]
+//! reads payloads by a description alone.
 //!
 //! Encodings: XCDR1 (PLAIN_CDR) and XCDR2 (PLAIN_CDR2, DELIMITED_CDR2) in both byte orders, for
 //! final and appendable types. Mutable types are not supported. XTypes 1.3 §7.4.
@@ -39,6 +40,7 @@ pub mod bounded;
 pub mod bounds;
 pub mod decoder;
 pub mod describe;
+pub mod dynamic;
 pub mod encoder;
 pub mod key;
 pub mod member;

@@ -112,6 +112,9 @@ pub(crate) fn read<R>(
     let (Some((representation, endian, delimited)), 0) = (parts, options & 0b1_1100) else {
         return Err(Reject::new(RejectKind::Encapsulation, 0));
     };
+    // XTypes 1.3 §7.6.3.1.2: the two lowest bits count the padding at the end.
+    let end = body.len().saturating_sub(usize::from(options & 0b11));
+    let body = body.get(..end).unwrap_or_default();
     let mut input = Decoder::new(body, representation, endian);
     let result = match (extensibility, delimited) {
         (Extensibility::Final, true) => input.appendable(decode),
