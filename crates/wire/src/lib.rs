@@ -35,9 +35,14 @@ extern crate std;
 
 pub mod header;
 pub mod message;
+pub mod submessage;
+
 pub mod number_set;
 pub mod parameter;
-pub mod submessage;
+
+pub mod discovery;
+pub mod inline_qos;
+pub mod property;
 
 mod checksum;
 mod field;

@@ -25,6 +25,8 @@ pub struct Parameter<'a> {
     pub value: &'a [u8],
     /// Byte order of numbers in the value.
     pub endian: Endian,
+    /// Where in the list the value starts.
+    pub offset: usize,
 }
 
 impl<'a> Parameter<'a> {
@@ -132,6 +134,7 @@ fn next<'a>(cursor: &mut ReadCursor<'a>) -> Result<Option<Parameter<'a>>, Reject
     }
     Ok(Some(Parameter {
         id,
+        offset: cursor.position(),
         value: cursor.bytes(len)?,
         endian: cursor.endian(),
     }))

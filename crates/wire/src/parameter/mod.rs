@@ -2,10 +2,9 @@
 
 mod id;
 mod list;
-mod value;
+pub(crate) mod value;
 mod writer;
 
 pub use id::ParameterId;
 pub use list::{Parameter, ParameterList, Parameters};
-pub use value::STRINGS_MAX;
 pub use writer::ParameterListWriter;

@@ -6,9 +6,6 @@ use alloc::vec::Vec;
 use whimbrel_base::cursor::{ReadCursor, WriteCursor};
 use whimbrel_base::reject::{Reject, RejectKind};
 
-/// Strings that one list of strings may hold.
-pub const STRINGS_MAX: usize = 1024;
-
 /// A CDR string: its length with the NUL, the characters, the NUL. A length of 0 is read as the
 /// empty string, as some peers send it.
 pub(crate) fn read_string<'a>(cursor: &mut ReadCursor<'a>) -> Result<&'a str, Reject> {
@@ -25,28 +22,55 @@ pub(crate) fn read_string<'a>(cursor: &mut ReadCursor<'a>) -> Result<&'a str, Re
 }
 
 pub(crate) fn write_string(out: &mut WriteCursor<'_>, text: &str) {
-    out.u32(u32::try_from(text.len().saturating_add(1)).unwrap_or(u32::MAX));
+    write_count(out, text.len().saturating_add(1));
     out.bytes(text.as_bytes());
     out.u8(0);
 }
 
-/// `sequence<string>`, at most [`STRINGS_MAX`] of them.
-pub(crate) fn read_strings(cursor: &mut ReadCursor<'_>) -> Result<Vec<String>, Reject> {
+/// A string of at most `len_max` octets.
+pub(crate) fn read_short_string<'a>(
+    cursor: &mut ReadCursor<'a>,
+    len_max: usize,
+) -> Result<&'a str, Reject> {
     let at = cursor.position();
-    let count = cursor.u32()? as usize;
-    if count > STRINGS_MAX {
+    let text = read_string(cursor)?;
+    if text.len() > len_max {
         return Err(Reject::new(RejectKind::Limit, at));
     }
+    Ok(text)
+}
+
+/// The count in front of a sequence, at most `max`.
+pub(crate) fn read_count(cursor: &mut ReadCursor<'_>, max: usize) -> Result<usize, Reject> {
+    let at = cursor.position();
+    let count = cursor.u32()? as usize;
+    if count > max {
+        return Err(Reject::new(RejectKind::Limit, at));
+    }
+    Ok(count)
+}
+
+pub(crate) fn write_count(out: &mut WriteCursor<'_>, count: usize) {
+    out.u32(u32::try_from(count).unwrap_or(u32::MAX));
+}
+
+/// `sequence<string>`: at most `count_max` strings of at most `len_max` octets.
+pub(crate) fn read_strings(
+    cursor: &mut ReadCursor<'_>,
+    count_max: usize,
+    len_max: usize,
+) -> Result<Vec<String>, Reject> {
+    let count = read_count(cursor, count_max)?;
     let mut strings = Vec::new();
     for _ in 0..count {
         cursor.align(4)?;
-        strings.push(read_string(cursor)?.into());
+        strings.push(read_short_string(cursor, len_max)?.into());
     }
     Ok(strings)
 }
 
 pub(crate) fn write_strings<S: AsRef<str>>(out: &mut WriteCursor<'_>, strings: &[S]) {
-    out.u32(u32::try_from(strings.len()).unwrap_or(u32::MAX));
+    write_count(out, strings.len());
     for text in strings {
         out.align(4);
         write_string(out, text.as_ref());
@@ -60,7 +84,7 @@ pub(crate) fn read_octets<'a>(cursor: &mut ReadCursor<'a>) -> Result<&'a [u8], R
 }
 
 pub(crate) fn write_octets(out: &mut WriteCursor<'_>, octets: &[u8]) {
-    out.u32(u32::try_from(octets.len()).unwrap_or(u32::MAX));
+    write_count(out, octets.len());
     out.bytes(octets);
 }
 
@@ -105,8 +129,11 @@ mod tests {
             &mut WriteCursor::new(&mut bytes, Endian::Big),
             &["a", "bcd", ""],
         );
-        let read = |bytes: &[u8]| read_strings(&mut ReadCursor::new(bytes, Endian::Big));
+        let read = |bytes: &[u8]| read_strings(&mut ReadCursor::new(bytes, Endian::Big), 1024, 3);
         assert_eq!(read(&bytes).unwrap(), ["a", "bcd", ""]);
+        bytes[6] = 1;
+        assert!(read(&bytes).is_err());
+        bytes[6] = 0;
         bytes[..4].copy_from_slice(&[0, 0, 4, 0]);
         assert_eq!(read(&bytes).unwrap_err().kind, RejectKind::Truncated);
         bytes[..4].copy_from_slice(&[0xff; 4]);
