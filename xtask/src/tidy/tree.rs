@@ -153,12 +153,13 @@ impl Rust {
     }
 }
 
-/// The paths of files declared as `#[cfg(test)] mod name;`.
+/// The paths of files declared as `#[cfg(test)] mod name;`, by name or by a path attribute.
 fn test_modules(file: &File) -> Vec<String> {
     let Some(rust) = &file.rust else {
         return Vec::new();
     };
     let folder = module_folder(&file.path);
+    let beside = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut found = Vec::new();
     for (first, last) in &rust.test_ranges {
         for at in *first..*last {
@@ -166,6 +167,10 @@ fn test_modules(file: &File) -> Vec<String> {
                 let name = &rust.tokens[at + 1].text;
                 found.push(format!("{folder}/{name}.rs"));
                 found.push(format!("{folder}/{name}/mod.rs"));
+            }
+            if rust.reads(at, &["[", "path", "="]) {
+                let name = rust.tokens[at + 3].text.trim_matches('"');
+                found.push(format!("{beside}/{name}"));
             }
         }
     }
@@ -217,6 +222,11 @@ mod tests {
     fn a_declared_test_module_is_a_test_file() {
         let tree = Tree::of(&[
             ("a/src/lib.rs", "#[cfg(test)] mod helper; mod real;"),
+            (
+                "a/src/b.rs",
+                "#[cfg(test)] #[path = \"b_tests.rs\"] mod tests;",
+            ),
+            ("a/src/b_tests.rs", ""),
             ("a/src/helper.rs", ""),
             ("a/src/real.rs", ""),
         ]);
@@ -227,6 +237,7 @@ mod tests {
                 .test_file
         };
         assert!(is_test("a/src/helper.rs"));
+        assert!(is_test("a/src/b_tests.rs"));
         assert!(!is_test("a/src/real.rs"));
     }
 

@@ -1,0 +1,215 @@
+//! Replays inputs against a target: as they are, cut off at every length, and mutated by a seed.
+//!
+//! The same inputs give the same runs on every machine. It reads no file; programs and tests hand
+//! the inputs in.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::time::{Duration, Instant};
+
+use crate::Target;
+
+/// How long one input may take in an optimised build.
+pub const TIME_MAX: Duration = Duration::from_millis(50);
+
+/// How many cut-off forms of one input are tried; longer inputs are cut at even distances.
+const CUTS_MAX: usize = 2048;
+
+/// How many mutations of one input are tried.
+const MUTATIONS: usize = 256;
+
+/// Inputs run, and what was wrong with any of them.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// How many inputs ran.
+    pub runs: usize,
+    /// One line for each input that panicked or was too slow.
+    pub failures: Vec<String>,
+    /// The longest time one input took.
+    pub slowest: Duration,
+}
+
+/// Runs a target on one input, all of its cut-off forms and its mutations.
+///
+/// With `time_max` an input that took longer three times in a row is a failure. The first failing
+/// form of an input ends its replay.
+pub fn replay(target: Target, name: &str, input: &[u8], time_max: Option<Duration>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let cuts = cuts(input).map(<[u8]>::to_vec);
+    let forms = std::iter::once(input.to_vec())
+        .chain(cuts)
+        .chain(mutations(input));
+    for (n, form) in forms.enumerate() {
+        if let Err(why) = run_once(target, &form, time_max, &mut outcome) {
+            let hex: String = form.iter().take(256).map(|b| format!("{b:02x}")).collect();
+            let line = format!("{name}, form {n} of {} octets: {why}: {hex}", form.len());
+            outcome.failures.push(line);
+            break;
+        }
+    }
+    outcome
+}
+
+/// Runs a target on one form of an input; the error says what went wrong.
+fn run_once(
+    target: Target,
+    form: &[u8],
+    time_max: Option<Duration>,
+    outcome: &mut Outcome,
+) -> Result<(), String> {
+    let mut took = Duration::MAX;
+    // A busy machine may stop us for longer than the limit; three times in a row it does not.
+    for _ in 0..3 {
+        let begin = Instant::now();
+        panic::catch_unwind(AssertUnwindSafe(|| target(form))).map_err(|cause| text_of(&*cause))?;
+        took = took.min(begin.elapsed());
+        if time_max.is_none_or(|max| took <= max) {
+            break;
+        }
+    }
+    outcome.runs += 1;
+    outcome.slowest = outcome.slowest.max(took);
+    match time_max {
+        Some(max) if took > max => Err(format!("took {} ms", took.as_millis())),
+        _ => Ok(()),
+    }
+}
+
+fn text_of(cause: &(dyn std::any::Any + Send)) -> String {
+    let text = cause.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| cause.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+    format!(
+        "panicked: {}",
+        text.unwrap_or_else(|| "for a reason that is no text".to_owned())
+    )
+}
+
+/// The input cut off at every length, or at even distances when it is long.
+fn cuts(input: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let stride = input.len().div_ceil(CUTS_MAX).max(1);
+    (0..input.len())
+        .step_by(stride)
+        .filter_map(|len| input.get(..len))
+}
+
+/// Seeded mutations: flipped bits, extreme numbers, parts copied, removed or moved.
+fn mutations(input: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    // FNV-1a, so that each input has its own run of numbers.
+    let seed = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let mut random = Random(seed | 1);
+    let count = if input.is_empty() { 0 } else { MUTATIONS };
+    let input = input.to_vec();
+    (0..count).map(move |_| {
+        let mut form = input.clone();
+        for _ in 0..=random.below(4) {
+            mutate(&mut form, &mut random);
+        }
+        form
+    })
+}
+
+fn mutate(form: &mut Vec<u8>, random: &mut Random) {
+    const EXTREMES: [&[u8]; 8] = [
+        &[0, 0, 0, 0],
+        &[0xff, 0xff, 0xff, 0xff],
+        &[0x7f, 0xff, 0xff, 0xff],
+        &[0xff, 0xff, 0xff, 0x7f],
+        &[0x80, 0, 0, 0],
+        &[0, 0, 0, 0x80],
+        &[1, 0],
+        &[0, 1],
+    ];
+    let at = random.below(form.len().max(1));
+    let to = (at + 1 + random.below(8)).min(form.len());
+    match random.below(5) {
+        0 => {
+            if let Some(byte) = form.get_mut(at) {
+                *byte ^= 1 << random.below(8);
+            }
+        }
+        1 => {
+            let extreme = EXTREMES[random.below(EXTREMES.len())];
+            for (slot, byte) in form.iter_mut().skip(at).zip(extreme) {
+                *slot = *byte;
+            }
+        }
+        2 => {
+            form.drain(at.min(to)..to);
+        }
+        3 => {
+            let part = form[at.min(to)..to].to_vec();
+            let place = random.below(form.len() + 1);
+            form.splice(place..place, part);
+        }
+        _ => {
+            if let Some(byte) = form.get_mut(at) {
+                *byte = random.next().to_le_bytes()[0];
+            }
+        }
+    }
+}
+
+/// An xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_tried() {
+        let lens: Vec<usize> = cuts(&[1, 2, 3]).map(<[u8]>::len).collect();
+        assert_eq!(lens, [0, 1, 2]);
+        assert_eq!(cuts(&[0; 10_000]).count(), 2000);
+    }
+
+    #[test]
+    fn mutations_differ_and_repeat() {
+        let once: Vec<Vec<u8>> = mutations(&[7; 40]).collect();
+        let again: Vec<Vec<u8>> = mutations(&[7; 40]).collect();
+        assert_eq!(once, again);
+        assert_eq!(once.len(), MUTATIONS);
+        let changed = once
+            .iter()
+            .filter(|form| form.as_slice() != [7; 40])
+            .count();
+        assert!(changed > MUTATIONS * 3 / 4, "{changed}");
+        assert_eq!(mutations(&[]).count(), 0);
+    }
+
+    #[test]
+    fn a_panic_on_a_cut_off_form_is_found() {
+        let outcome = replay(|data| assert!(data.len() != 3), "x", &[0; 8], None);
+        assert_eq!(outcome.failures.len(), 1);
+        assert!(outcome.failures[0].starts_with("x, form 4 of 3 octets: panicked"));
+    }
+
+    #[test]
+    fn a_slow_input_is_found() {
+        let slow: Target = |_| {
+            let begin = Instant::now();
+            while begin.elapsed() < Duration::from_millis(3) {}
+        };
+        let outcome = replay(slow, "x", &[1], Some(Duration::from_millis(1)));
+        assert_eq!((outcome.failures.len(), outcome.runs), (1, 1));
+        assert!(
+            replay(|_| {}, "x", &[1], Some(TIME_MAX))
+                .failures
+                .is_empty()
+        );
+    }
+}
