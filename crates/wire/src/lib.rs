@@ -44,6 +44,8 @@ pub mod discovery;
 pub mod inline_qos;
 pub mod property;
 
+pub mod pretty;
+
 mod checksum;
 mod field;
 #[cfg(test)]

@@ -29,8 +29,8 @@ pub(crate) fn only(bytes: &[u8]) -> Result<Submessage<'_>, Reject> {
 }
 
 /// Composes in both byte orders, parses back, and tries every truncation.
-pub(crate) fn round_trip<'a>(
-    bytes: [&'a mut Vec<u8>; 2],
+pub(crate) fn round_trip(
+    bytes: [&mut Vec<u8>; 2],
     compose: impl Fn(&mut Vec<u8>, Endian),
     expected: &impl Fn(&Submessage<'_>) -> bool,
 ) {

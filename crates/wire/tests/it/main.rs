@@ -1,0 +1,4 @@
+//! Whole messages of every kind: composed, parsed again, damaged, printed.
+
+mod damage;
+mod messages;
