@@ -1,7 +1,7 @@
 //! Structures.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
@@ -16,7 +16,7 @@ const ID_MAX: u32 = 0x0fff_ffff;
 
 struct MemberModel<'a> {
     ident: &'a Ident,
-    ty: &'a Type,
+    ty: Type,
     name: String,
     id: u32,
     key: bool,
@@ -127,7 +127,7 @@ fn members<'a>(input: &'a DeriveInput, data: &'a DataStruct) -> Result<Vec<Membe
         }
         members.push(MemberModel {
             ident,
-            ty: &field.ty,
+            ty: named(&field.ty, &input.ident)?,
             name: attributes
                 .rename
                 .unwrap_or_else(|| ident.unraw().to_string()),
@@ -145,6 +145,23 @@ fn members<'a>(input: &'a DeriveInput, data: &'a DataStruct) -> Result<Vec<Membe
         ));
     }
     Ok(members)
+}
+
+/// `ty` with `name` for `Self`, which has no meaning outside of the implementation.
+pub(crate) fn named(ty: &Type, name: &Ident) -> Result<Type> {
+    syn::parse2(replaced(ty.to_token_stream(), name))
+}
+
+fn replaced(tokens: TokenStream, name: &Ident) -> TokenStream {
+    let tokens = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(ident) if ident == "Self" => TokenTree::Ident(name.clone()),
+        TokenTree::Group(group) => {
+            let inner = replaced(group.stream(), name);
+            TokenTree::Group(Group::new(group.delimiter(), inner))
+        }
+        other => other,
+    });
+    tokens.collect()
 }
 
 /// `T` of `wrapper<T>`.
@@ -183,7 +200,7 @@ fn assertions(members: &[MemberModel<'_>]) -> TokenStream {
 
 fn consts(members: &[MemberModel<'_>], appendable: bool, keyed: bool) -> TokenStream {
     let sizes = members.iter().map(|member| {
-        let ty = member.ty;
+        let ty = &member.ty;
         quote!(.saturating_add(<#ty as __dds::Member>::MIN_SIZE))
     });
     // An appendable structure may come without its last members, but behind a DHEADER.
@@ -193,7 +210,7 @@ fn consts(members: &[MemberModel<'_>], appendable: bool, keyed: bool) -> TokenSt
         quote!(usize::MAX)
     };
     let bounds = by_id(members, keyed).into_iter().map(|member| {
-        let ty = member.ty;
+        let ty = &member.ty;
         let ty = match argument_of(ty, "Box") {
             Some(inner) if member.key => inner,
             _ => ty,
@@ -433,7 +450,7 @@ fn decode(member: &MemberModel<'_>, appendable: bool, method: &Ident) -> TokenSt
 }
 
 fn missing(member: &MemberModel<'_>) -> TokenStream {
-    let ty = member.ty;
+    let ty = &member.ty;
     match &member.default {
         Some(default) => quote!(#default),
         None => quote!(<#ty as __dds::Member>::missing_member(input)?),

@@ -6,12 +6,12 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, DeriveInput, Error, Fields, Result, Type, Variant};
 
 use crate::attributes::{TypeAttributes, VariantAttributes};
-use crate::structure::{delimit, topic, within};
+use crate::structure::{delimit, named, topic, within};
 
 struct CaseModel<'a> {
     ident: &'a Ident,
     /// Type and, where it has one, name of its value.
-    value: Option<(&'a Type, Option<&'a Ident>)>,
+    value: Option<(Type, Option<&'a Ident>)>,
     name: String,
     labels: Vec<i64>,
     default: bool,
@@ -32,12 +32,12 @@ pub(crate) fn expand(
         .discriminator
         .clone()
         .unwrap_or_else(|| Ident::new("i32", Span::call_site()));
-    let cases = cases(data, &selector)?;
+    let cases = cases(input, data, &selector)?;
     let ident = &input.ident;
     let values = values(&cases, &selector, attributes.appendable);
     let description = description(&cases, &selector, attributes);
     let bounds = cases.iter().filter_map(|case| {
-        let (ty, _) = case.value?;
+        let (ty, _) = case.value.as_ref()?;
         Some(quote!(.or(<#ty as __dds::DdsValue>::KEY_BOUNDS)))
     });
     let topic = topic(ident, attributes, false);
@@ -59,7 +59,11 @@ pub(crate) fn expand(
     })
 }
 
-fn cases<'a>(data: &'a DataEnum, selector: &Ident) -> Result<Vec<CaseModel<'a>>> {
+fn cases<'a>(
+    input: &DeriveInput,
+    data: &'a DataEnum,
+    selector: &Ident,
+) -> Result<Vec<CaseModel<'a>>> {
     let mut cases: Vec<CaseModel<'a>> = Vec::new();
     for variant in &data.variants {
         let attributes = VariantAttributes::parse(&variant.attrs)?;
@@ -87,7 +91,7 @@ fn cases<'a>(data: &'a DataEnum, selector: &Ident) -> Result<Vec<CaseModel<'a>>>
         }
         cases.push(CaseModel {
             ident: &variant.ident,
-            value: value_of(variant)?,
+            value: value_of(variant, &input.ident)?,
             name: attributes
                 .rename
                 .unwrap_or_else(|| variant.ident.unraw().to_string()),
@@ -141,14 +145,14 @@ fn check_label(label: i64, span: Span, selector: &Ident) -> Result<()> {
     ))
 }
 
-fn value_of(variant: &Variant) -> Result<Option<(&Type, Option<&Ident>)>> {
+fn value_of<'a>(variant: &'a Variant, name: &Ident) -> Result<Option<(Type, Option<&'a Ident>)>> {
     let fields = match &variant.fields {
         Fields::Unit => return Ok(None),
         Fields::Named(fields) => &fields.named,
         Fields::Unnamed(fields) => &fields.unnamed,
     };
     match (fields.first(), fields.len()) {
-        (Some(field), 1) => Ok(Some((&field.ty, field.ident.as_ref()))),
+        (Some(field), 1) => Ok(Some((named(&field.ty, name)?, field.ident.as_ref()))),
         _ => Err(Error::new_spanned(
             &variant.ident,
             "a case of a union holds one value: put several into a structure",
@@ -167,7 +171,7 @@ fn literal(label: i64, selector: &Ident) -> TokenStream {
 /// `Self::Case(value)` as a pattern or an expression.
 fn shape(case: &CaseModel<'_>, value: &TokenStream) -> TokenStream {
     let ident = case.ident;
-    match case.value {
+    match &case.value {
         None => quote!(Self::#ident),
         Some((_, None)) => quote!(Self::#ident(#value)),
         Some((_, Some(field))) => quote!(Self::#ident { #field: #value }),
@@ -180,6 +184,7 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
         let label = literal(case.labels.first().copied().unwrap_or(0), selector);
         let value = case
             .value
+            .as_ref()
             .map(|(ty, _)| quote!(<#ty as __dds::DdsValue>::encode(value, out);));
         quote!(#pattern => { out.#selector(#label); #value })
     });
@@ -187,20 +192,23 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
     let reads = arms(cases, selector, |case| {
         let made = shape(
             case,
-            &case.value.map_or_else(TokenStream::new, |(ty, _)| {
-                let decoded = quote!(<#ty as __dds::DdsValue>::decode(input)?);
-                if appendable {
-                    let missing = quote!(<#ty as __dds::DdsValue>::missing(input)?);
-                    quote!(if input.is_exhausted() { #missing } else { #decoded })
-                } else {
-                    decoded
-                }
-            }),
+            &case
+                .value
+                .as_ref()
+                .map_or_else(TokenStream::new, |(ty, _)| {
+                    let decoded = quote!(<#ty as __dds::DdsValue>::decode(input)?);
+                    if appendable {
+                        let missing = quote!(<#ty as __dds::DdsValue>::missing(input)?);
+                        quote!(if input.is_exhausted() { #missing } else { #decoded })
+                    } else {
+                        decoded
+                    }
+                }),
         );
         quote!(::core::result::Result::Ok(#made))
     });
     let reads = within(appendable, &quote!(match input.#selector()? { #reads }));
-    let skips = arms(cases, selector, |case| match case.value {
+    let skips = arms(cases, selector, |case| match &case.value {
         Some((ty, _)) => quote!(<#ty as __dds::DdsValue>::skip(input)),
         None => quote!(::core::result::Result::Ok(())),
     });
@@ -260,6 +268,7 @@ fn arms(
 fn first_value(cases: &[CaseModel<'_>]) -> TokenStream {
     let unboxed = |case: &&CaseModel<'_>| {
         case.value
+            .as_ref()
             .is_none_or(|(ty, _)| !ty.to_token_stream().to_string().contains("Box"))
     };
     let default = cases.iter().find(|case| case.default);
@@ -269,6 +278,7 @@ fn first_value(cases: &[CaseModel<'_>]) -> TokenStream {
     first.map_or_else(TokenStream::new, |case| {
         let value = case
             .value
+            .as_ref()
             .map(|(ty, _)| quote!(<#ty as __dds::DdsValue>::missing(input)?));
         shape(case, &value.unwrap_or_default())
     })
@@ -288,7 +298,7 @@ fn description(
             default,
             ..
         } = case;
-        let kind = match case.value {
+        let kind = match &case.value {
             Some((ty, _)) => {
                 quote!(::core::option::Option::Some(<#ty as __dds::DdsValue>::kind))
             }

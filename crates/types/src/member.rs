@@ -13,6 +13,12 @@ use crate::representation::Representation;
 use crate::value::DdsValue;
 
 /// What a structure may hold; `id` is the member's id.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a member of a DDS type",
+    label = "not supported in DDS types",
+    note = "supported: numbers of fixed size, bool, String, Vec, arrays, BTreeMap, Box, types \
+            with `#[derive(DdsType)]` and Option of these"
+)]
 pub trait Member: Sized {
     /// True for `Option`.
     const OPTIONAL: bool;
@@ -58,6 +64,7 @@ pub trait Member: Sized {
     fn member_kind() -> Kind;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DdsValue> Member for T {
     const OPTIONAL: bool = false;
     const MIN_SIZE: usize = <T as DdsValue>::MIN_SIZE;

@@ -1,7 +1,10 @@
 //! Derived types: encodings, keys, refusals, compile errors.
 #![allow(missing_docs)]
 
+mod compile;
 mod dynamic;
+mod evolution;
 mod golden;
 mod golden_bytes;
+mod hostile;
 mod shapes;
