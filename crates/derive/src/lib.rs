@@ -1,6 +1,6 @@
 //! `#[derive(DdsType)]`: the encodings of a user's types, written at compile time.
 //!
-//! The macro reads attributes ([`attributes`]) and writes calls into `whimbrel-types`; behaviour
+//! The macro reads attributes (module `attributes`) and writes calls into `whimbrel-types`; behaviour
 //! lives there, never here.
 //!
 //! # On the type

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bounds::KeyBounds;
-use crate::value::DdsValue;
+use crate::value::traits::DdsValue;
 
 /// A value whose length may be bounded. XTypes 1.3 §7.2.2.4.3, §7.2.2.4.2.
 #[diagnostic::on_unimplemented(

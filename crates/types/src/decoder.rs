@@ -9,7 +9,7 @@ use whimbrel_base::cursor::{Endian, ReadCursor};
 use whimbrel_base::reject::{Reject, RejectKind};
 
 use crate::representation::Representation;
-use crate::value::Shape;
+use crate::shape::Shape;
 
 /// How deep sequences, maps and boxes may nest in encoded data.
 pub const DEPTH_MAX: u8 = 64;

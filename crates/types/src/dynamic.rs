@@ -16,7 +16,7 @@ use crate::decoder::Decoder;
 use crate::describe::{Case, Kind, Literal, TypeBody, TypeDescription};
 use crate::payload::read;
 use crate::representation::{Extensibility, Representation};
-use crate::value::Shape;
+use crate::shape::Shape;
 
 /// A value of any type.
 #[derive(Clone, PartialEq, Debug)]

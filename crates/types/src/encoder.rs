@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use whimbrel_base::cursor::{Endian, WriteCursor};
 
 use crate::representation::Representation;
-use crate::value::Shape;
+use crate::shape::Shape;
 
 /// A value that cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -15,7 +15,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use crate::encoder::{EncodeError, Encoder};
 use crate::payload::read;
 use crate::representation::Representation;
-use crate::value::{DdsType, DdsValue};
+use crate::value::traits::{DdsType, DdsValue};
 
 /// The key hash by which an instance is identified here, in the XCDR2 form; zeros for a type
 /// without keys.

@@ -46,6 +46,7 @@ pub mod key;
 pub mod member;
 pub mod payload;
 pub mod representation;
+pub mod shape;
 pub mod value;
 
 pub use bounded::Bounded;
@@ -57,6 +58,7 @@ pub use key::{key_hash, key_hash_from_payload, key_hash_from_payload_in, key_has
 pub use member::Member;
 pub use payload::{from_payload, key_from_payload, key_to_payload, to_payload};
 pub use representation::{Extensibility, Representation};
-pub use value::{DdsType, DdsValue, Shape};
+pub use shape::Shape;
+pub use value::{DdsType, DdsValue};
 pub use whimbrel_base::cursor::Endian;
 pub use whimbrel_base::reject::{Reject, RejectKind};

@@ -10,7 +10,7 @@ use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
 use crate::representation::Representation;
-use crate::value::DdsValue;
+use crate::value::traits::DdsValue;
 
 /// What a structure may hold; `id` is the member's id.
 #[diagnostic::on_unimplemented(

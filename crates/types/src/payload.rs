@@ -9,7 +9,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use crate::decoder::Decoder;
 use crate::encoder::{EncodeError, Encoder};
 use crate::representation::{EncapsulationId, Extensibility, Representation};
-use crate::value::DdsType;
+use crate::value::traits::DdsType;
 
 /// Octets of the encapsulation header.
 pub const HEADER_LEN: usize = 4;

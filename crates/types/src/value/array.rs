@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use whimbrel_base::reject::{Reject, RejectKind};
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 impl<T: DdsValue, const N: usize> DdsValue for [T; N] {
     const SHAPE: Shape = if T::SHAPE.is_flat() {

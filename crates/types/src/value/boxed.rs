@@ -5,11 +5,12 @@ use alloc::boxed::Box;
 
 use whimbrel_base::reject::Reject;
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 impl<T: DdsValue> DdsValue for Box<T> {
     const SHAPE: Shape = T::SHAPE;

@@ -4,11 +4,12 @@ use alloc::collections::BTreeMap;
 
 use whimbrel_base::reject::{Reject, RejectKind};
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 impl<K: DdsValue + Ord, V: DdsValue> DdsValue for BTreeMap<K, V> {
     const SHAPE: Shape = Shape::Composite;

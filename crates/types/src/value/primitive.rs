@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::reject::{Reject, RejectKind};
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 /// Octets put together on the stack before they are appended.
 const BLOCK: usize = 512;

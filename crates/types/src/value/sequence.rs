@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use whimbrel_base::reject::Reject;
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 impl<T: DdsValue> DdsValue for Vec<T> {
     const SHAPE: Shape = Shape::Composite;

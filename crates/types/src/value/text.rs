@@ -5,11 +5,12 @@ use alloc::string::String;
 
 use whimbrel_base::reject::Reject;
 
-use super::{DdsValue, Shape};
+use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
 use crate::encoder::Encoder;
+use crate::shape::Shape;
 
 impl DdsValue for String {
     const SHAPE: Shape = Shape::Composite;
