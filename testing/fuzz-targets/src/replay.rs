@@ -8,14 +8,32 @@ use std::time::{Duration, Instant};
 
 use crate::Target;
 
-/// How long one input may take in an optimised build.
-pub const TIME_MAX: Duration = Duration::from_millis(50);
+/// How much is tried of each input.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// How many cut-off forms; longer inputs are cut at even distances.
+    pub cuts_max: usize,
+    /// How many mutations.
+    pub mutations: usize,
+    /// How long one form may take, three times in a row; none on builds without optimisation.
+    pub time_max: Option<Duration>,
+}
 
-/// How many cut-off forms of one input are tried; longer inputs are cut at even distances.
-const CUTS_MAX: usize = 2048;
+impl Effort {
+    /// For optimised builds: inputs up to 2 KiB are cut at every length, 50 ms bound each form.
+    pub const FULL: Self = Self {
+        cuts_max: 2048,
+        mutations: 256,
+        time_max: Some(Duration::from_millis(50)),
+    };
 
-/// How many mutations of one input are tried.
-const MUTATIONS: usize = 256;
+    /// For unit tests.
+    pub const QUICK: Self = Self {
+        cuts_max: 64,
+        mutations: 16,
+        time_max: None,
+    };
+}
 
 /// Inputs run, and what was wrong with any of them.
 #[derive(Debug, Default)]
@@ -30,16 +48,15 @@ pub struct Outcome {
 
 /// Runs a target on one input, all of its cut-off forms and its mutations.
 ///
-/// With `time_max` an input that took longer three times in a row is a failure. The first failing
-/// form of an input ends its replay.
-pub fn replay(target: Target, name: &str, input: &[u8], time_max: Option<Duration>) -> Outcome {
+/// The first failing form of an input ends its replay.
+pub fn replay(target: Target, name: &str, input: &[u8], effort: Effort) -> Outcome {
     let mut outcome = Outcome::default();
-    let cuts = cuts(input).map(<[u8]>::to_vec);
+    let cuts = cuts(input, effort.cuts_max).map(<[u8]>::to_vec);
     let forms = std::iter::once(input.to_vec())
         .chain(cuts)
-        .chain(mutations(input));
+        .chain(mutations(input, effort.mutations));
     for (n, form) in forms.enumerate() {
-        if let Err(why) = run_once(target, &form, time_max, &mut outcome) {
+        if let Err(why) = run_once(target, &form, effort.time_max, &mut outcome) {
             let hex: String = form.iter().take(256).map(|b| format!("{b:02x}")).collect();
             let line = format!("{name}, form {n} of {} octets: {why}: {hex}", form.len());
             outcome.failures.push(line);
@@ -84,21 +101,21 @@ fn text_of(cause: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// The input cut off at every length, or at even distances when it is long.
-fn cuts(input: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let stride = input.len().div_ceil(CUTS_MAX).max(1);
+fn cuts(input: &[u8], cuts_max: usize) -> impl Iterator<Item = &[u8]> {
+    let stride = input.len().div_ceil(cuts_max).max(1);
     (0..input.len())
         .step_by(stride)
         .filter_map(|len| input.get(..len))
 }
 
 /// Seeded mutations: flipped bits, extreme numbers, parts copied, removed or moved.
-fn mutations(input: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+fn mutations(input: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {
     // FNV-1a, so that each input has its own run of numbers.
     let seed = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     let mut random = Random(seed | 1);
-    let count = if input.is_empty() { 0 } else { MUTATIONS };
+    let count = if input.is_empty() { 0 } else { count };
     let input = input.to_vec();
     (0..count).map(move |_| {
         let mut form = input.clone();
@@ -172,28 +189,28 @@ mod tests {
 
     #[test]
     fn every_length_is_tried() {
-        let lens: Vec<usize> = cuts(&[1, 2, 3]).map(<[u8]>::len).collect();
+        let lens: Vec<usize> = cuts(&[1, 2, 3], 2048).map(<[u8]>::len).collect();
         assert_eq!(lens, [0, 1, 2]);
-        assert_eq!(cuts(&[0; 10_000]).count(), 2000);
+        assert_eq!(cuts(&[0; 10_000], 2048).count(), 2000);
     }
 
     #[test]
     fn mutations_differ_and_repeat() {
-        let once: Vec<Vec<u8>> = mutations(&[7; 40]).collect();
-        let again: Vec<Vec<u8>> = mutations(&[7; 40]).collect();
+        let once: Vec<Vec<u8>> = mutations(&[7; 40], 256).collect();
+        let again: Vec<Vec<u8>> = mutations(&[7; 40], 256).collect();
         assert_eq!(once, again);
-        assert_eq!(once.len(), MUTATIONS);
+        assert_eq!(once.len(), 256);
         let changed = once
             .iter()
             .filter(|form| form.as_slice() != [7; 40])
             .count();
-        assert!(changed > MUTATIONS * 3 / 4, "{changed}");
-        assert_eq!(mutations(&[]).count(), 0);
+        assert!(changed > 192, "{changed}");
+        assert_eq!(mutations(&[], 256).count(), 0);
     }
 
     #[test]
     fn a_panic_on_a_cut_off_form_is_found() {
-        let outcome = replay(|data| assert!(data.len() != 3), "x", &[0; 8], None);
+        let outcome = replay(|data| assert!(data.len() != 3), "x", &[0; 8], Effort::QUICK);
         assert_eq!(outcome.failures.len(), 1);
         assert!(outcome.failures[0].starts_with("x, form 4 of 3 octets: panicked"));
     }
@@ -204,12 +221,12 @@ mod tests {
             let begin = Instant::now();
             while begin.elapsed() < Duration::from_millis(3) {}
         };
-        let outcome = replay(slow, "x", &[1], Some(Duration::from_millis(1)));
+        let strict = Effort {
+            time_max: Some(Duration::from_millis(1)),
+            ..Effort::QUICK
+        };
+        let outcome = replay(slow, "x", &[1], strict);
         assert_eq!((outcome.failures.len(), outcome.runs), (1, 1));
-        assert!(
-            replay(|_| {}, "x", &[1], Some(TIME_MAX))
-                .failures
-                .is_empty()
-        );
+        assert!(replay(|_| {}, "x", &[1], Effort::FULL).failures.is_empty());
     }
 }

@@ -6,7 +6,7 @@
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use whimbrel_fuzz_targets::replay::{TIME_MAX, replay};
+use whimbrel_fuzz_targets::replay::{Effort, replay};
 use whimbrel_fuzz_targets::{TARGETS, Target, corpus};
 
 /// Address space of the run in KiB: far above what the inputs need, far below what they claim.
@@ -70,7 +70,7 @@ fn report(name: &str, target: Target) -> Result<(), String> {
     }
     let (mut runs, mut slowest, mut failures) = (0, Duration::ZERO, Vec::new());
     for input in &inputs {
-        let outcome = replay(target, &input.name, &input.bytes, Some(TIME_MAX));
+        let outcome = replay(target, &input.name, &input.bytes, Effort::FULL);
         runs += outcome.runs;
         slowest = slowest.max(outcome.slowest);
         failures.extend(

@@ -20,7 +20,8 @@ pub(super) fn seeds() -> Vec<Seed> {
         for (name, raw) in structures(&start).into_iter().chain(strings(&start)) {
             let name = format!("{name}-{order}");
             let bytes = [vec![u8::from(raw.is_little())], raw.done()].concat();
-            all.push(Seed::new("parameter_list", name, bytes));
+            all.push(Seed::new("parameter_list", name.clone(), bytes.clone()));
+            all.push(Seed::new("inline_qos", name, bytes));
         }
     }
     all

@@ -97,7 +97,7 @@ pub(super) fn seeds() -> Vec<Seed> {
     for (name, parts) in messages {
         let mut bytes = header();
         bytes.extend(parts.concat());
-        for target in ["message"] {
+        for target in ["message", "dissection"] {
             all.push(Seed::new(target, name, bytes.clone()));
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn seeds() -> Vec<Seed> {
 fn headers() -> Vec<Seed> {
     let mut all = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| {
-        for target in ["message"] {
+        for target in ["message", "dissection"] {
             all.push(Seed::new(target, name, bytes.clone()));
         }
     };

@@ -5,6 +5,7 @@
 //! under test, beside one that is not.
 
 mod captures;
+mod discovery;
 mod lists;
 mod messages;
 mod payloads;
@@ -19,6 +20,7 @@ pub fn all() -> Vec<Seed> {
     let mut all = submessages::seeds();
     all.extend(messages::seeds());
     all.extend(lists::seeds());
+    all.extend(discovery::seeds());
     all.extend(payloads::seeds());
     all.extend(captures::seeds());
     all

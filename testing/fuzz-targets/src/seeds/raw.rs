@@ -94,7 +94,7 @@ impl Raw {
 
     /// Zeros up to the next multiple of four.
     pub(super) fn pad(mut self) -> Self {
-        while self.bytes.len() % 4 != 0 {
+        while !self.bytes.len().is_multiple_of(4) {
             self.bytes.push(0);
         }
         self

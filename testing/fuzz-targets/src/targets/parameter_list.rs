@@ -5,18 +5,23 @@ use whimbrel_wire::parameter::ParameterList;
 
 /// Checks a list and looks at every parameter; what was checked is understood again.
 pub fn parameter_list(data: &[u8]) {
-    let Some((order, bytes)) = data.split_first() else {
+    let Some(list) = parse(data) else {
         return;
     };
-    let endian = Endian::from_flag(order & 1 == 1);
-    let Ok(list) = ParameterList::parse(bytes, endian) else {
-        return;
-    };
-    assert_eq!(ParameterList::parse(list.as_bytes(), endian), Ok(list));
+    assert_eq!(
+        ParameterList::parse(list.as_bytes(), list.endian()),
+        Ok(list)
+    );
     let octets: usize = list.iter().map(|parameter| parameter.value.len() + 4).sum();
     assert!(octets + 4 <= list.encoded_len());
     for parameter in list.iter().take(16) {
         assert!(list.find(parameter.id).is_some());
         assert_eq!(parameter.value.len() % 4, 0);
     }
+}
+
+/// The list behind the octet that names its byte order.
+pub(super) fn parse(data: &[u8]) -> Option<ParameterList<'_>> {
+    let (order, bytes) = data.split_first()?;
+    ParameterList::parse(bytes, Endian::from_flag(order & 1 == 1)).ok()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use whimbrel_derive::DdsType;
+use whimbrel_types::dynamic::value_from_payload;
 use whimbrel_types::{
     DdsType, Endian, Representation, from_payload, key_from_payload, key_hash,
     key_hash_from_payload, to_payload,
@@ -54,7 +55,7 @@ pub enum Form {
 #[dds(crate = "::whimbrel_types")]
 pub struct Tree {
     /// What it holds.
-    pub children: Vec<Tree>,
+    pub children: Vec<Self>,
 }
 
 macro_rules! rich {
@@ -151,9 +152,11 @@ fn payload<T: DdsType>(data: &[u8]) {
     let _ = key_from_payload::<T>(data);
     let _ = key_hash_from_payload::<T>(data, true);
     let transcoded = key_hash_from_payload::<T>(data, false);
+    let dynamic = value_from_payload(T::describe(), data);
     let Ok(value) = from_payload::<T>(data) else {
         return;
     };
+    assert!(dynamic.is_ok(), "{dynamic:?}");
     let hash = key_hash(&value).expect("a value that was read can be written");
     assert_eq!(transcoded, Ok(hash));
     for representation in [Representation::Xcdr1, Representation::Xcdr2] {

@@ -4,7 +4,7 @@ mod understood;
 
 use std::collections::BTreeSet;
 
-use whimbrel_fuzz_targets::replay::replay;
+use whimbrel_fuzz_targets::replay::{Effort, replay};
 use whimbrel_fuzz_targets::{TARGETS, corpus, seeds};
 
 /// Octets that all corpora together may take in the repository.
@@ -14,7 +14,7 @@ const CORPORA_MAX: usize = 300_000;
 fn no_input_makes_its_target_panic() {
     for (name, target) in TARGETS {
         for input in corpus::inputs(name).expect("a corpus") {
-            let outcome = replay(*target, &input.name, &input.bytes, None);
+            let outcome = replay(*target, &input.name, &input.bytes, Effort::QUICK);
             assert_eq!(outcome.failures, Vec::<String>::new(), "{name}");
             assert!(outcome.runs > input.bytes.len().min(2), "{name}");
         }

@@ -1,11 +1,16 @@
 //! The valid seeds are understood: a target that refuses everything would prove nothing.
 
+use whimbrel_base::vendor::VendorId;
 use whimbrel_fuzz_targets::corpus;
 use whimbrel_fuzz_targets::targets::xcdr::{Appendable, Final, Plain};
 use whimbrel_net::capture::CaptureReader;
 use whimbrel_types::from_payload;
+use whimbrel_wire::discovery::{
+    Context, ParticipantData, ParticipantMessageData, ReaderData, WriterData,
+};
 use whimbrel_wire::message::Submessages;
 use whimbrel_wire::parameter::ParameterList;
+use whimbrel_wire::pretty::Dissection;
 use whimbrel_wire::submessage::SubmessageKind;
 
 fn seed(target: &str, name: &str) -> Vec<u8> {
@@ -77,6 +82,50 @@ fn parameter_lists() {
         let list = ParameterList::parse(&bytes[1..], endian).expect("a list");
         assert_eq!(list.iter().count(), 2);
     }
+}
+
+#[test]
+fn announcements() {
+    for order in ["le", "be"] {
+        let context = Context::new(VendorId::CONNEXT);
+        let whole = |target| seed(target, &format!("whole-{order}"));
+        let participant = ParticipantData::parse(&whole("participant_data"), &context);
+        assert_eq!(
+            participant.map(|it| it.default_unicast.len()),
+            Ok(1),
+            "{order}"
+        );
+        let writer = WriterData::parse(&whole("writer_data"), &context);
+        assert_eq!(
+            writer.map(|it| it.endpoint.topic_name),
+            Ok("Square".to_owned()),
+            "{order}"
+        );
+        let reader = ReaderData::parse(&whole("reader_data"), &context);
+        assert_eq!(
+            reader.map(|it| it.endpoint.topic_name),
+            Ok("Square".to_owned()),
+            "{order}"
+        );
+        let manual = seed("participant_message", &format!("manual-{order}"));
+        let message = ParticipantMessageData::parse(&manual);
+        assert_eq!(
+            message.map(|it| it.data),
+            Ok([1, 2, 3, 4].as_slice()),
+            "{order}"
+        );
+    }
+}
+
+#[test]
+fn dissections() {
+    let text = Dissection(&seed("dissection", "data-heartbeat")).to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    assert!(lines.iter().any(|line| line.starts_with("DATA")), "{text}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("HEARTBEAT")),
+        "{text}"
+    );
 }
 
 #[test]
