@@ -1,7 +1,7 @@
 //! `#[derive(DdsType)]`: the encodings of a user's types, written at compile time.
 //!
-//! The macro reads attributes (module `attributes`) and writes calls into `whimbrel-types`; behaviour
-//! lives there, never here.
+//! The macro reads attributes (module `attributes`) and writes calls into `whimbrel-types`;
+//! behaviour lives there, never here.
 //!
 //! # On the type
 //! - `#[dds(appendable)]` (the default, XTypes 1.3 §7.3.3.1) or `#[dds(final)]`; mutable types

@@ -48,8 +48,8 @@ pub(crate) fn expand(
         impl __dds::DdsValue for #ident {
             const SHAPE: __dds::Shape = __dds::Shape::Composite;
             const MIN_SIZE: usize = <#selector as __dds::DdsValue>::MIN_SIZE;
-            const KEY_BOUNDS: __dds::KeyBounds =
-                <#selector as __dds::DdsValue>::KEY_BOUNDS.then(__dds::KeyBounds::EMPTY #(#bounds)*);
+            const KEY_BOUNDS: __dds::KeyBounds = <#selector as __dds::DdsValue>::KEY_BOUNDS
+                .then(__dds::KeyBounds::EMPTY #(#bounds)*);
             #values
             fn kind() -> __dds::Kind {
                 __dds::Kind::Named(&__DDS_DESCRIPTION)

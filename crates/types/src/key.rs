@@ -6,6 +6,8 @@
 //! matters only for keys with 64-bit numbers behind smaller ones. Whimbrel identifies instances
 //! by the XCDR2 form ([`key_hash`]), whatever arrived, and sends the form of the representation
 //! it writes ([`key_hash_in`]).
+//!
+//! Who hashes every sample keeps a [`KeyHasher`], which allocates once.
 
 use alloc::vec::Vec;
 
@@ -17,6 +19,77 @@ use crate::payload::read;
 use crate::representation::Representation;
 use crate::value::traits::{DdsType, DdsValue};
 
+/// Computes key hashes, using one buffer again and again.
+#[derive(Debug)]
+pub struct KeyHasher {
+    representation: Representation,
+    key: Vec<u8>,
+}
+
+impl KeyHasher {
+    /// A hasher of the form of `representation`: XCDR2 to identify instances, the representation
+    /// of the samples for hashes that are sent.
+    pub const fn new(representation: Representation) -> Self {
+        Self {
+            representation,
+            key: Vec::new(),
+        }
+    }
+
+    /// The key hash of `value`; zeros for a type without keys.
+    ///
+    /// # Errors
+    /// A key that cannot be encoded.
+    pub fn of_value<T: DdsType>(&mut self, value: &T) -> Result<[u8; 16], EncodeError> {
+        if !T::KEYED {
+            return Ok([0; 16]);
+        }
+        self.key.clear();
+        let mut encoder = Encoder::new_key_holder(&mut self.key, self.representation);
+        value.encode_key(&mut encoder);
+        encoder.finish()?;
+        Ok(self.digest::<T>())
+    }
+
+    /// The key hash of an encoded sample (or of a serialized key) of type `T`, without building
+    /// the value; zeros for a type without keys. The payload may be in any representation.
+    ///
+    /// # Errors
+    /// As [`crate::from_payload`].
+    pub fn of_payload<T: DdsType>(
+        &mut self,
+        payload: &[u8],
+        is_serialized_key: bool,
+    ) -> Result<[u8; 16], Reject> {
+        if !T::KEYED {
+            return Ok([0; 16]);
+        }
+        self.key.clear();
+        let mut encoder = Encoder::new_key_holder(&mut self.key, self.representation);
+        read(payload, T::EXTENSIBILITY, |input| {
+            if is_serialized_key {
+                *input = input.clone().of_key();
+            }
+            T::transcode_key(input, &mut encoder)
+        })?;
+        let finished = encoder.finish();
+        finished.map_err(|_| Reject::new(RejectKind::Key, payload.len()))?;
+        Ok(self.digest::<T>())
+    }
+
+    fn digest<T: DdsType>(&self) -> [u8; 16] {
+        let bounds = <T as DdsValue>::KEY_BOUNDS;
+        if !bounds.fits_key_hash(self.representation) {
+            return Md5::digest(&self.key).into();
+        }
+        let mut hash = [0; 16];
+        for (place, octet) in hash.iter_mut().zip(&self.key) {
+            *place = *octet;
+        }
+        hash
+    }
+}
+
 /// The key hash by which an instance is identified here, in the XCDR2 form; zeros for a type
 /// without keys.
 ///
@@ -26,27 +99,19 @@ pub fn key_hash<T: DdsType>(value: &T) -> Result<[u8; 16], EncodeError> {
     key_hash_in(value, Representation::Xcdr2)
 }
 
-/// The key hash in the form of `representation`, to be sent with samples in it; zeros for a type
-/// without keys.
+/// The key hash in the form of `representation`, to be sent with samples in it.
 ///
 /// # Errors
-/// A key that cannot be encoded.
+/// As [`key_hash`].
 pub fn key_hash_in<T: DdsType>(
     value: &T,
     representation: Representation,
 ) -> Result<[u8; 16], EncodeError> {
-    if !T::KEYED {
-        return Ok([0; 16]);
-    }
-    let mut key = Vec::with_capacity(16);
-    let mut encoder = Encoder::new_key_holder(&mut key, representation);
-    value.encode_key(&mut encoder);
-    encoder.finish()?;
-    Ok(digest::<T>(&key, representation))
+    KeyHasher::new(representation).of_value(value)
 }
 
-/// The key hash, in the XCDR2 form, of an encoded sample (or of a serialized key) of type `T`,
-/// without building the value; zeros for a type without keys.
+/// The key hash, in the XCDR2 form, of an encoded sample or a serialized key, see
+/// [`KeyHasher::of_payload`].
 ///
 /// # Errors
 /// As [`crate::from_payload`].
@@ -67,30 +132,5 @@ pub fn key_hash_from_payload_in<T: DdsType>(
     is_serialized_key: bool,
     representation: Representation,
 ) -> Result<[u8; 16], Reject> {
-    if !T::KEYED {
-        return Ok([0; 16]);
-    }
-    let mut key = Vec::with_capacity(16);
-    let mut encoder = Encoder::new_key_holder(&mut key, representation);
-    read(payload, T::EXTENSIBILITY, |input| {
-        if is_serialized_key {
-            *input = input.clone().of_key();
-        }
-        T::transcode_key(input, &mut encoder)
-    })?;
-    let finished = encoder.finish();
-    finished.map_err(|_| Reject::new(RejectKind::Key, payload.len()))?;
-    Ok(digest::<T>(&key, representation))
-}
-
-fn digest<T: DdsType>(key: &[u8], representation: Representation) -> [u8; 16] {
-    let bounds = <T as DdsValue>::KEY_BOUNDS;
-    if !bounds.fits_key_hash(representation) {
-        return Md5::digest(key).into();
-    }
-    let mut hash = [0; 16];
-    for (place, octet) in hash.iter_mut().zip(key) {
-        *place = *octet;
-    }
-    hash
+    KeyHasher::new(representation).of_payload::<T>(payload, is_serialized_key)
 }

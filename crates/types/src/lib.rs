@@ -54,7 +54,7 @@ pub use bounds::KeyBounds;
 pub use decoder::{DEPTH_MAX, Decoder};
 pub use describe::{Case, Kind, Literal, MemberDescription, TypeBody, TypeDescription};
 pub use encoder::{EncodeError, Encoder};
-pub use key::{key_hash, key_hash_from_payload, key_hash_from_payload_in, key_hash_in};
+pub use key::{KeyHasher, key_hash, key_hash_from_payload, key_hash_from_payload_in, key_hash_in};
 pub use member::Member;
 pub use payload::{from_payload, key_from_payload, key_to_payload, to_payload};
 pub use representation::{Extensibility, Representation};
