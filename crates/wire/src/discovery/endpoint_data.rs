@@ -3,7 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use whimbrel_base::cursor::WriteCursor;
 use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{GroupData, Partition, Presentation, TopicData};
@@ -12,12 +11,10 @@ use whimbrel_base::vendor::VendorId;
 
 use super::context::Context;
 use super::encapsulation::{guid_or_key_hash, read_parameters};
-use super::participant_data::{push_locator, read_bounded_octets, write_locators};
-use super::policy::{read_presentation, write_presentation};
+use super::participant_data::{push_locator, put_string, read_bounded_octets, write_locators};
+use super::policy::{Readable, put_changed};
 use crate::field::{read_entity_id, read_guid, read_locator};
-use crate::parameter::value::{
-    read_short_string, read_strings, write_octets, write_string, write_strings,
-};
+use crate::parameter::value::{read_short_string, read_strings, write_string, write_strings};
 use crate::parameter::{Parameter, ParameterId, ParameterListWriter};
 use crate::property::PropertyList;
 
@@ -140,7 +137,7 @@ impl EndpointData {
                 let len_max = limits.partition_bytes_max;
                 self.partition.names = read_strings(cursor, limits.partitions_max, len_max)?;
             }
-            ParameterId::PRESENTATION => self.presentation = read_presentation(cursor)?,
+            ParameterId::PRESENTATION => self.presentation = Readable::read(cursor)?,
             ParameterId::GROUP_DATA => self.group_data.value = octets()?,
             ParameterId::TOPIC_DATA => self.topic_data.value = octets()?,
             ParameterId::UNICAST_LOCATOR => {
@@ -198,18 +195,12 @@ impl EndpointData {
                 write_strings(out, &partition.names)
             });
         }
-        put_changed(list, ParameterId::PRESENTATION, presentation, |out| {
-            write_presentation(out, presentation);
-        });
-        put_octets(list, ParameterId::GROUP_DATA, &group_data.value);
-        put_octets(list, ParameterId::TOPIC_DATA, &topic_data.value);
+        put_changed(list, presentation);
+        put_changed(list, group_data);
+        put_changed(list, topic_data);
         write_locators(list, ParameterId::UNICAST_LOCATOR, unicast);
         write_locators(list, ParameterId::MULTICAST_LOCATOR, multicast);
-        if !entity_name.is_empty() {
-            list.put(ParameterId::ENTITY_NAME, |out| {
-                write_string(out, entity_name)
-            });
-        }
+        put_string(list, ParameterId::ENTITY_NAME, entity_name);
         if !properties.is_empty() {
             list.put(ParameterId::PROPERTY_LIST, |out| properties.compose(out));
         }
@@ -219,23 +210,5 @@ impl EndpointData {
         if let Some(object) = type_object {
             list.put(ParameterId::TYPE_OBJECT, |out| out.bytes(object));
         }
-    }
-}
-
-/// Puts a policy unless it is as by default.
-pub(super) fn put_changed<P: Default + PartialEq>(
-    list: &mut ParameterListWriter<'_>,
-    id: ParameterId,
-    policy: &P,
-    write: impl FnOnce(&mut WriteCursor<'_>),
-) {
-    if *policy != P::default() {
-        list.put(id, write);
-    }
-}
-
-pub(super) fn put_octets(list: &mut ParameterListWriter<'_>, id: ParameterId, octets: &[u8]) {
-    if !octets.is_empty() {
-        list.put(id, |out| write_octets(out, octets));
     }
 }

@@ -255,9 +255,7 @@ impl ParticipantData {
         if let Some(domain) = domain_id {
             list.put(ParameterId::DOMAIN_ID, |out| out.u32(*domain));
         }
-        if !domain_tag.is_empty() {
-            list.put(ParameterId::DOMAIN_TAG, |out| write_string(out, domain_tag));
-        }
+        put_string(list, ParameterId::DOMAIN_TAG, domain_tag);
         list.put(ParameterId::BUILTIN_ENDPOINT_SET, |out| {
             out.u32(builtin_endpoints.0)
         });
@@ -266,22 +264,20 @@ impl ParticipantData {
                 out.u32(*builtin_endpoint_qos)
             });
         }
-        write_locators(
-            list,
-            ParameterId::METATRAFFIC_UNICAST_LOCATOR,
-            metatraffic_unicast,
-        );
-        write_locators(
-            list,
-            ParameterId::METATRAFFIC_MULTICAST_LOCATOR,
-            metatraffic_multicast,
-        );
-        write_locators(list, ParameterId::DEFAULT_UNICAST_LOCATOR, default_unicast);
-        write_locators(
-            list,
-            ParameterId::DEFAULT_MULTICAST_LOCATOR,
-            default_multicast,
-        );
+        for (id, locators) in [
+            (
+                ParameterId::METATRAFFIC_UNICAST_LOCATOR,
+                metatraffic_unicast,
+            ),
+            (
+                ParameterId::METATRAFFIC_MULTICAST_LOCATOR,
+                metatraffic_multicast,
+            ),
+            (ParameterId::DEFAULT_UNICAST_LOCATOR, default_unicast),
+            (ParameterId::DEFAULT_MULTICAST_LOCATOR, default_multicast),
+        ] {
+            write_locators(list, id, locators);
+        }
         list.put(ParameterId::PARTICIPANT_LEASE_DURATION, |out| {
             write_duration(out, *lease_duration);
         });
@@ -300,11 +296,7 @@ impl ParticipantData {
         if !properties.is_empty() {
             list.put(ParameterId::PROPERTY_LIST, |out| properties.compose(out));
         }
-        if !entity_name.is_empty() {
-            list.put(ParameterId::ENTITY_NAME, |out| {
-                write_string(out, entity_name)
-            });
-        }
+        put_string(list, ParameterId::ENTITY_NAME, entity_name);
     }
 }
 
@@ -315,6 +307,14 @@ pub(super) fn push_locator(list: &mut Vec<Locator>, locator: Locator, context: &
     }
 }
 
+/// Puts a string unless it is empty.
+pub(super) fn put_string(list: &mut ParameterListWriter<'_>, id: ParameterId, text: &str) {
+    if !text.is_empty() {
+        list.put(id, |out| write_string(out, text));
+    }
+}
+
+/// Puts each locator as a parameter of its own.
 pub(super) fn write_locators(
     list: &mut ParameterListWriter<'_>,
     id: ParameterId,

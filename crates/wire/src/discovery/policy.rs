@@ -7,20 +7,142 @@ use alloc::vec::Vec;
 
 use whimbrel_base::cursor::{ReadCursor, WriteCursor};
 use whimbrel_base::qos::{
-    DataRepresentation, DataRepresentationId, DurabilityService, History, Limit, Liveliness,
-    LivelinessKind, Presentation, PresentationScope, Reliability, ReliabilityKind, ResourceLimits,
-    TypeConsistency, TypeConsistencyKind,
+    DataRepresentation, DataRepresentationId, Deadline, DestinationOrder, Durability,
+    DurabilityService, GroupData, History, LatencyBudget, Lifespan, Limit, Liveliness,
+    LivelinessKind, Ownership, OwnershipStrength, Presentation, PresentationScope, Reliability,
+    ReliabilityKind, ResourceLimits, TimeBasedFilter, TopicData, TransportPriority,
+    TypeConsistency, TypeConsistencyKind, UserData,
 };
 use whimbrel_base::reject::{Reject, RejectKind};
 
 use crate::field::{read_duration, write_duration};
-use crate::parameter::value::{read_bool, read_count, write_count};
+use crate::parameter::value::{read_bool, read_count, write_count, write_octets};
+use crate::parameter::{ParameterId, ParameterListWriter};
 
 /// Encodings that one endpoint may name.
 const REPRESENTATIONS_MAX: usize = 64;
 
+/// A policy that is a parameter.
+pub(super) trait Announced: Default + PartialEq {
+    /// The parameter.
+    const ID: ParameterId;
+
+    /// Appends the parameter's value.
+    fn write(&self, out: &mut WriteCursor<'_>);
+}
+
+/// A policy whose value is read without knowing limits.
+pub(super) trait Readable: Announced {
+    /// Reads the parameter's value.
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject>;
+}
+
+/// Puts a policy.
+pub(super) fn put<P: Announced>(list: &mut ParameterListWriter<'_>, policy: &P) {
+    list.put(P::ID, |out| policy.write(out));
+}
+
+/// Puts a policy unless it is as by default.
+pub(super) fn put_changed<P: Announced>(list: &mut ParameterListWriter<'_>, policy: &P) {
+    if *policy != P::default() {
+        put(list, policy);
+    }
+}
+
+macro_rules! kinds {
+    ($($policy:ident $id:ident,)+) => {$(
+        impl Announced for $policy {
+            const ID: ParameterId = ParameterId::$id;
+
+            fn write(&self, out: &mut WriteCursor<'_>) {
+                out.u32(self.to_wire());
+            }
+        }
+
+        impl Readable for $policy {
+            fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+                read_kind(cursor, Self::from_wire)
+            }
+        }
+    )+};
+}
+
+kinds! {
+    Durability DURABILITY,
+    Ownership OWNERSHIP,
+    DestinationOrder DESTINATION_ORDER,
+}
+
+macro_rules! durations {
+    ($($policy:ident $id:ident $field:ident,)+) => {$(
+        impl Announced for $policy {
+            const ID: ParameterId = ParameterId::$id;
+
+            fn write(&self, out: &mut WriteCursor<'_>) {
+                write_duration(out, self.$field);
+            }
+        }
+
+        impl Readable for $policy {
+            fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+                let $field = read_duration(cursor)?;
+                Ok(Self { $field })
+            }
+        }
+    )+};
+}
+
+durations! {
+    Deadline DEADLINE period,
+    LatencyBudget LATENCY_BUDGET duration,
+    Lifespan LIFESPAN duration,
+    TimeBasedFilter TIME_BASED_FILTER minimum_separation,
+}
+
+macro_rules! numbers {
+    ($($policy:ident $id:ident,)+) => {$(
+        impl Announced for $policy {
+            const ID: ParameterId = ParameterId::$id;
+
+            fn write(&self, out: &mut WriteCursor<'_>) {
+                out.i32(self.value);
+            }
+        }
+
+        impl Readable for $policy {
+            fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+                let value = cursor.i32()?;
+                Ok(Self { value })
+            }
+        }
+    )+};
+}
+
+numbers! {
+    OwnershipStrength OWNERSHIP_STRENGTH,
+    TransportPriority TRANSPORT_PRIORITY,
+}
+
+macro_rules! octets {
+    ($($policy:ident $id:ident,)+) => {$(
+        impl Announced for $policy {
+            const ID: ParameterId = ParameterId::$id;
+
+            fn write(&self, out: &mut WriteCursor<'_>) {
+                write_octets(out, &self.value);
+            }
+        }
+    )+};
+}
+
+octets! {
+    UserData USER_DATA,
+    GroupData GROUP_DATA,
+    TopicData TOPIC_DATA,
+}
+
 /// A kind that travels as a 32-bit number.
-pub(super) fn read_kind<T>(
+fn read_kind<T>(
     cursor: &mut ReadCursor<'_>,
     from_wire: impl Fn(u32) -> Option<T>,
 ) -> Result<T, Reject> {
@@ -28,126 +150,164 @@ pub(super) fn read_kind<T>(
     from_wire(cursor.u32()?).ok_or(unknown)
 }
 
-pub(super) fn read_reliability(cursor: &mut ReadCursor<'_>) -> Result<Reliability, Reject> {
-    Ok(Reliability {
-        kind: read_kind(cursor, ReliabilityKind::from_wire)?,
-        max_blocking_time: read_duration(cursor)?,
-    })
+impl Announced for Reliability {
+    const ID: ParameterId = ParameterId::RELIABILITY;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        out.u32(self.kind.to_wire());
+        write_duration(out, self.max_blocking_time);
+    }
 }
 
-pub(super) fn write_reliability(out: &mut WriteCursor<'_>, policy: &Reliability) {
-    out.u32(policy.kind.to_wire());
-    write_duration(out, policy.max_blocking_time);
+impl Readable for Reliability {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        Ok(Self {
+            kind: read_kind(cursor, ReliabilityKind::from_wire)?,
+            max_blocking_time: read_duration(cursor)?,
+        })
+    }
 }
 
-pub(super) fn read_liveliness(cursor: &mut ReadCursor<'_>) -> Result<Liveliness, Reject> {
-    Ok(Liveliness {
-        kind: read_kind(cursor, LivelinessKind::from_wire)?,
-        lease_duration: read_duration(cursor)?,
-    })
+impl Announced for Liveliness {
+    const ID: ParameterId = ParameterId::LIVELINESS;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        out.u32(self.kind.to_wire());
+        write_duration(out, self.lease_duration);
+    }
 }
 
-pub(super) fn write_liveliness(out: &mut WriteCursor<'_>, policy: &Liveliness) {
-    out.u32(policy.kind.to_wire());
-    write_duration(out, policy.lease_duration);
+impl Readable for Liveliness {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        Ok(Self {
+            kind: read_kind(cursor, LivelinessKind::from_wire)?,
+            lease_duration: read_duration(cursor)?,
+        })
+    }
 }
 
-pub(super) fn read_history(cursor: &mut ReadCursor<'_>) -> Result<History, Reject> {
-    let unknown = cursor.reject(RejectKind::EnumValue);
-    let kind = cursor.u32()?;
-    let depth = cursor.i32()?.max(1);
-    History::from_wire(kind, depth).ok_or(unknown)
+impl Announced for History {
+    const ID: ParameterId = ParameterId::HISTORY;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        let (kind, depth) = self.to_wire();
+        out.u32(kind);
+        out.i32(depth);
+    }
 }
 
-pub(super) fn write_history(out: &mut WriteCursor<'_>, policy: History) {
-    let (kind, depth) = policy.to_wire();
-    out.u32(kind);
-    out.i32(depth);
+impl Readable for History {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        let unknown = cursor.reject(RejectKind::EnumValue);
+        let kind = cursor.u32()?;
+        let depth = cursor.i32()?.max(1);
+        Self::from_wire(kind, depth).ok_or(unknown)
+    }
 }
 
-pub(super) fn read_resource_limits(cursor: &mut ReadCursor<'_>) -> Result<ResourceLimits, Reject> {
-    let mut next = || {
-        cursor
-            .i32()
-            .map(|n| Limit::from_wire(n).unwrap_or_default())
-    };
-    Ok(ResourceLimits {
-        max_samples: next()?,
-        max_instances: next()?,
-        max_samples_per_instance: next()?,
-    })
+impl Announced for ResourceLimits {
+    const ID: ParameterId = ParameterId::RESOURCE_LIMITS;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        out.i32(self.max_samples.to_wire());
+        out.i32(self.max_instances.to_wire());
+        out.i32(self.max_samples_per_instance.to_wire());
+    }
 }
 
-pub(super) fn write_resource_limits(out: &mut WriteCursor<'_>, policy: &ResourceLimits) {
-    out.i32(policy.max_samples.to_wire());
-    out.i32(policy.max_instances.to_wire());
-    out.i32(policy.max_samples_per_instance.to_wire());
+impl Readable for ResourceLimits {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        let mut next = || {
+            cursor
+                .i32()
+                .map(|n| Limit::from_wire(n).unwrap_or_default())
+        };
+        Ok(Self {
+            max_samples: next()?,
+            max_instances: next()?,
+            max_samples_per_instance: next()?,
+        })
+    }
 }
 
-pub(super) fn read_durability_service(
-    cursor: &mut ReadCursor<'_>,
-) -> Result<DurabilityService, Reject> {
-    Ok(DurabilityService {
-        service_cleanup_delay: read_duration(cursor)?,
-        history: read_history(cursor)?,
-        resource_limits: read_resource_limits(cursor)?,
-    })
+impl Announced for DurabilityService {
+    const ID: ParameterId = ParameterId::DURABILITY_SERVICE;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        write_duration(out, self.service_cleanup_delay);
+        self.history.write(out);
+        self.resource_limits.write(out);
+    }
 }
 
-pub(super) fn write_durability_service(out: &mut WriteCursor<'_>, policy: &DurabilityService) {
-    write_duration(out, policy.service_cleanup_delay);
-    write_history(out, policy.history);
-    write_resource_limits(out, &policy.resource_limits);
+impl Readable for DurabilityService {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        Ok(Self {
+            service_cleanup_delay: read_duration(cursor)?,
+            history: History::read(cursor)?,
+            resource_limits: ResourceLimits::read(cursor)?,
+        })
+    }
 }
 
-pub(super) fn read_presentation(cursor: &mut ReadCursor<'_>) -> Result<Presentation, Reject> {
-    Ok(Presentation {
-        access_scope: read_kind(cursor, PresentationScope::from_wire)?,
-        coherent_access: read_bool(cursor)?,
-        ordered_access: read_bool(cursor)?,
-    })
+impl Announced for Presentation {
+    const ID: ParameterId = ParameterId::PRESENTATION;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        out.u32(self.access_scope.to_wire());
+        out.u8(u8::from(self.coherent_access));
+        out.u8(u8::from(self.ordered_access));
+    }
 }
 
-pub(super) fn write_presentation(out: &mut WriteCursor<'_>, policy: &Presentation) {
-    out.u32(policy.access_scope.to_wire());
-    out.u8(u8::from(policy.coherent_access));
-    out.u8(u8::from(policy.ordered_access));
+impl Readable for Presentation {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        Ok(Self {
+            access_scope: read_kind(cursor, PresentationScope::from_wire)?,
+            coherent_access: read_bool(cursor)?,
+            ordered_access: read_bool(cursor)?,
+        })
+    }
+}
+
+impl Announced for TypeConsistency {
+    const ID: ParameterId = ParameterId::TYPE_CONSISTENCY;
+
+    fn write(&self, out: &mut WriteCursor<'_>) {
+        out.u16((self.kind.to_wire() & 0xffff) as u16);
+        for flag in [
+            self.ignore_sequence_bounds,
+            self.ignore_string_bounds,
+            self.ignore_member_names,
+            self.prevent_type_widening,
+            self.force_type_validation,
+        ] {
+            out.u8(u8::from(flag));
+        }
+    }
 }
 
 /// Connext 5.1 sends the kind alone; the rest is then as by default.
-pub(super) fn read_type_consistency(
-    cursor: &mut ReadCursor<'_>,
-) -> Result<TypeConsistency, Reject> {
-    let short = cursor.remaining() < 7;
-    let unknown = cursor.reject(RejectKind::EnumValue);
-    let number = cursor.u16()?;
-    let kind = TypeConsistencyKind::from_wire(u32::from(number)).ok_or(unknown)?;
-    if short {
-        return Ok(TypeConsistency {
+impl Readable for TypeConsistency {
+    fn read(cursor: &mut ReadCursor<'_>) -> Result<Self, Reject> {
+        let short = cursor.remaining() < 7;
+        let unknown = cursor.reject(RejectKind::EnumValue);
+        let number = cursor.u16()?;
+        let kind = TypeConsistencyKind::from_wire(u32::from(number)).ok_or(unknown)?;
+        if short {
+            return Ok(Self {
+                kind,
+                ..Self::default()
+            });
+        }
+        Ok(Self {
             kind,
-            ..TypeConsistency::default()
-        });
-    }
-    Ok(TypeConsistency {
-        kind,
-        ignore_sequence_bounds: read_bool(cursor)?,
-        ignore_string_bounds: read_bool(cursor)?,
-        ignore_member_names: read_bool(cursor)?,
-        prevent_type_widening: read_bool(cursor)?,
-        force_type_validation: read_bool(cursor)?,
-    })
-}
-
-pub(super) fn write_type_consistency(out: &mut WriteCursor<'_>, policy: &TypeConsistency) {
-    out.u16((policy.kind.to_wire() & 0xffff) as u16);
-    for flag in [
-        policy.ignore_sequence_bounds,
-        policy.ignore_string_bounds,
-        policy.ignore_member_names,
-        policy.prevent_type_widening,
-        policy.force_type_validation,
-    ] {
-        out.u8(u8::from(flag));
+            ignore_sequence_bounds: read_bool(cursor)?,
+            ignore_string_bounds: read_bool(cursor)?,
+            ignore_member_names: read_bool(cursor)?,
+            prevent_type_widening: read_bool(cursor)?,
+            force_type_validation: read_bool(cursor)?,
+        })
     }
 }
 
@@ -166,8 +326,9 @@ pub(super) fn read_data_representation(
     Ok((DataRepresentation { ids }, mask))
 }
 
-pub(super) fn write_data_representation(
-    out: &mut WriteCursor<'_>,
+/// Puts the encodings, with the mask where there is one.
+pub(super) fn put_data_representation(
+    list: &mut ParameterListWriter<'_>,
     policy: &DataRepresentation,
     compression_mask: Option<u32>,
 ) {
@@ -176,14 +337,19 @@ pub(super) fn write_data_representation(
         Some(_) => policy.effective(),
         None => &policy.ids,
     };
-    write_count(out, ids.len());
-    for id in ids {
-        out.u16(id.0.cast_unsigned());
+    if ids.is_empty() {
+        return;
     }
-    if let Some(mask) = compression_mask {
-        out.align(4);
-        out.u32(mask);
-    }
+    list.put(ParameterId::DATA_REPRESENTATION, |out| {
+        write_count(out, ids.len());
+        for id in ids {
+            out.u16(id.0.cast_unsigned());
+        }
+        if let Some(mask) = compression_mask {
+            out.align(4);
+            out.u32(mask);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -216,30 +382,31 @@ mod tests {
         assert!(read(&[9, 0, 0, 0, 2, 0, 0, 0]).is_err());
         assert!(read(&[0xff; 8]).is_err());
         let mut out = Vec::new();
-        let mut write = WriteCursor::new(&mut out, Endian::Little);
-        write_data_representation(&mut write, &xcdr(&[]), Some(7));
-        assert_eq!(out, connext);
+        let mut list = ParameterListWriter::new(&mut out, Endian::Little);
+        put_data_representation(&mut list, &xcdr(&[]), Some(7));
+        assert_eq!(out[..4], [0x73, 0, 12, 0]);
+        assert_eq!(out[4..], connext);
     }
 
     #[test]
     fn type_consistency_in_both_lengths() {
         let golden = [1, 0, 1, 1, 0, 0, 0, 0];
-        let parsed = read_type_consistency(&mut cursor(&golden)).unwrap();
+        let parsed = TypeConsistency::read(&mut cursor(&golden)).unwrap();
         assert_eq!(parsed, TypeConsistency::default());
-        let old = read_type_consistency(&mut cursor(&[0, 0, 0, 0])).unwrap();
+        let old = TypeConsistency::read(&mut cursor(&[0, 0, 0, 0])).unwrap();
         assert_eq!(old.kind, TypeConsistencyKind::DisallowTypeCoercion);
         assert!(old.ignore_sequence_bounds);
-        let strict = read_type_consistency(&mut cursor(&[1, 0, 0, 0, 1, 1, 1, 0xee])).unwrap();
+        let strict = TypeConsistency::read(&mut cursor(&[1, 0, 0, 0, 1, 1, 1, 0xee])).unwrap();
         let mut out = Vec::new();
-        write_type_consistency(&mut WriteCursor::new(&mut out, Endian::Little), &strict);
+        strict.write(&mut WriteCursor::new(&mut out, Endian::Little));
         assert_eq!(out, [1, 0, 0, 0, 1, 1, 1]);
-        assert!(read_type_consistency(&mut cursor(&[2, 0, 0, 0])).is_err());
-        assert!(read_type_consistency(&mut cursor(&[1, 0, 2, 0, 0, 0, 0, 0])).is_err());
+        assert!(TypeConsistency::read(&mut cursor(&[2, 0, 0, 0])).is_err());
+        assert!(TypeConsistency::read(&mut cursor(&[1, 0, 2, 0, 0, 0, 0, 0])).is_err());
     }
 
     #[test]
     fn what_means_nothing() {
-        let refused = |bytes: &[u8]| read_reliability(&mut cursor(bytes)).unwrap_err().kind;
+        let refused = |bytes: &[u8]| Reliability::read(&mut cursor(bytes)).unwrap_err().kind;
         assert_eq!(
             refused(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
             RejectKind::EnumValue
@@ -249,16 +416,16 @@ mod tests {
             RejectKind::Time
         );
         assert_eq!(refused(&[2, 0, 0, 0, 0, 0, 0, 0]), RejectKind::Truncated);
-        let history = |bytes: &[u8]| read_history(&mut cursor(bytes)).map_err(|r| r.kind);
+        let history = |bytes: &[u8]| History::read(&mut cursor(bytes)).map_err(|r| r.kind);
         assert_eq!(history(&[0; 8]), Ok(History::KeepLast(1)));
         assert_eq!(
             history(&[2, 0, 0, 0, 1, 0, 0, 0]),
             Err(RejectKind::EnumValue)
         );
-        let limits = read_resource_limits(&mut cursor(&[0; 12])).unwrap();
+        let limits = ResourceLimits::read(&mut cursor(&[0; 12])).unwrap();
         assert_eq!(limits, ResourceLimits::UNLIMITED);
         let forever = [1, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff];
-        let liveliness = read_liveliness(&mut cursor(&forever)).unwrap();
+        let liveliness = Liveliness::read(&mut cursor(&forever)).unwrap();
         assert_eq!(liveliness.lease_duration, Duration::INFINITE);
     }
 }

@@ -2,20 +2,17 @@
 
 use alloc::vec::Vec;
 
-use whimbrel_base::qos::{DataReaderQos, DestinationOrder, Durability, Ownership};
+use whimbrel_base::qos::DataReaderQos;
 use whimbrel_base::reject::Reject;
 
 use super::content_filter::ContentFilter;
 use super::context::Context;
 use super::encapsulation::compose_parameters;
-use super::endpoint_data::{EndpointData, put_changed, put_octets};
+use super::endpoint_data::EndpointData;
 use super::participant_data::read_bounded_octets;
 use super::policy::{
-    read_data_representation, read_history, read_kind, read_liveliness, read_reliability,
-    read_resource_limits, read_type_consistency, write_data_representation, write_history,
-    write_liveliness, write_reliability, write_resource_limits, write_type_consistency,
+    Readable, put, put_changed, put_data_representation, read_data_representation,
 };
-use crate::field::{read_duration, write_duration};
 use crate::parameter::value::read_bool;
 use crate::parameter::{Parameter, ParameterId, ParameterListWriter};
 
@@ -95,25 +92,21 @@ fn take(
             let len_max = context.limits.user_data_bytes_max;
             qos.user_data.value = read_bounded_octets(parameter, len_max)?;
         }
-        ParameterId::DURABILITY => qos.durability = read_kind(cursor, Durability::from_wire)?,
-        ParameterId::DEADLINE => qos.deadline.period = read_duration(cursor)?,
-        ParameterId::LATENCY_BUDGET => qos.latency_budget.duration = read_duration(cursor)?,
-        ParameterId::OWNERSHIP => qos.ownership = read_kind(cursor, Ownership::from_wire)?,
-        ParameterId::LIVELINESS => qos.liveliness = read_liveliness(cursor)?,
-        ParameterId::TIME_BASED_FILTER => {
-            qos.time_based_filter.minimum_separation = read_duration(cursor)?;
-        }
-        ParameterId::RELIABILITY => qos.reliability = read_reliability(cursor)?,
-        ParameterId::DESTINATION_ORDER => {
-            qos.destination_order = read_kind(cursor, DestinationOrder::from_wire)?;
-        }
-        ParameterId::HISTORY => qos.history = read_history(cursor)?,
-        ParameterId::RESOURCE_LIMITS => qos.resource_limits = read_resource_limits(cursor)?,
+        ParameterId::DURABILITY => qos.durability = Readable::read(cursor)?,
+        ParameterId::DEADLINE => qos.deadline = Readable::read(cursor)?,
+        ParameterId::LATENCY_BUDGET => qos.latency_budget = Readable::read(cursor)?,
+        ParameterId::OWNERSHIP => qos.ownership = Readable::read(cursor)?,
+        ParameterId::LIVELINESS => qos.liveliness = Readable::read(cursor)?,
+        ParameterId::RELIABILITY => qos.reliability = Readable::read(cursor)?,
+        ParameterId::DESTINATION_ORDER => qos.destination_order = Readable::read(cursor)?,
+        ParameterId::HISTORY => qos.history = Readable::read(cursor)?,
+        ParameterId::RESOURCE_LIMITS => qos.resource_limits = Readable::read(cursor)?,
+        ParameterId::TIME_BASED_FILTER => qos.time_based_filter = Readable::read(cursor)?,
+        ParameterId::TYPE_CONSISTENCY => qos.type_consistency = Readable::read(cursor)?,
         ParameterId::DATA_REPRESENTATION => {
             (qos.data_representation, endpoint.compression_mask) =
                 read_data_representation(cursor)?;
         }
-        ParameterId::TYPE_CONSISTENCY => qos.type_consistency = read_type_consistency(cursor)?,
         _ => return Ok(false),
     }
     Ok(true)
@@ -136,56 +129,17 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataReaderQos, compression_ma
         data_representation,
         type_consistency,
     } = qos;
-    list.put(ParameterId::RELIABILITY, |out| {
-        write_reliability(out, reliability)
-    });
-    list.put(ParameterId::DURABILITY, |out| out.u32(durability.to_wire()));
-    put_octets(list, ParameterId::USER_DATA, &user_data.value);
-    put_changed(list, ParameterId::DEADLINE, deadline, |out| {
-        write_duration(out, deadline.period);
-    });
-    put_changed(list, ParameterId::LATENCY_BUDGET, latency_budget, |out| {
-        write_duration(out, latency_budget.duration);
-    });
-    put_changed(list, ParameterId::OWNERSHIP, ownership, |out| {
-        out.u32(ownership.to_wire())
-    });
-    put_changed(list, ParameterId::LIVELINESS, liveliness, |out| {
-        write_liveliness(out, liveliness);
-    });
-    put_changed(
-        list,
-        ParameterId::TIME_BASED_FILTER,
-        time_based_filter,
-        |out| {
-            write_duration(out, time_based_filter.minimum_separation);
-        },
-    );
-    put_changed(
-        list,
-        ParameterId::DESTINATION_ORDER,
-        destination_order,
-        |out| {
-            out.u32(destination_order.to_wire());
-        },
-    );
-    put_changed(list, ParameterId::HISTORY, history, |out| {
-        write_history(out, *history)
-    });
-    put_changed(list, ParameterId::RESOURCE_LIMITS, resource_limits, |out| {
-        write_resource_limits(out, resource_limits);
-    });
-    if !data_representation.ids.is_empty() || compression_mask.is_some() {
-        list.put(ParameterId::DATA_REPRESENTATION, |out| {
-            write_data_representation(out, data_representation, compression_mask);
-        });
-    }
-    put_changed(
-        list,
-        ParameterId::TYPE_CONSISTENCY,
-        type_consistency,
-        |out| {
-            write_type_consistency(out, type_consistency);
-        },
-    );
+    put(list, reliability);
+    put(list, durability);
+    put_changed(list, user_data);
+    put_changed(list, deadline);
+    put_changed(list, latency_budget);
+    put_changed(list, ownership);
+    put_changed(list, liveliness);
+    put_changed(list, destination_order);
+    put_changed(list, history);
+    put_changed(list, resource_limits);
+    put_changed(list, time_based_filter);
+    put_changed(list, type_consistency);
+    put_data_representation(list, data_representation, compression_mask);
 }
