@@ -245,13 +245,7 @@ impl ParticipantData {
             entity_name,
             unknown_parameters: _,
         } = self;
-        list.put(ParameterId::PROTOCOL_VERSION, |out| {
-            out.bytes(&[version.major, version.minor]);
-        });
-        list.put(ParameterId::VENDOR_ID, |out| out.bytes(&vendor.0));
-        list.put(ParameterId::PARTICIPANT_GUID, |out| {
-            out.bytes(&guid.to_bytes())
-        });
+        write_identity(list, *guid, *version, *vendor);
         if let Some(domain) = domain_id {
             list.put(ParameterId::DOMAIN_ID, |out| out.u32(*domain));
         }
@@ -298,6 +292,21 @@ impl ParticipantData {
         }
         put_string(list, ParameterId::ENTITY_NAME, entity_name);
     }
+}
+
+fn write_identity(
+    list: &mut ParameterListWriter<'_>,
+    guid: Guid,
+    version: ProtocolVersion,
+    vendor: VendorId,
+) {
+    let guid = guid.to_bytes();
+    let ProtocolVersion { major, minor } = version;
+    list.put(ParameterId::PROTOCOL_VERSION, |out| {
+        out.bytes(&[major, minor])
+    });
+    list.put(ParameterId::VENDOR_ID, |out| out.bytes(&vendor.0));
+    list.put(ParameterId::PARTICIPANT_GUID, |out| out.bytes(&guid));
 }
 
 /// Adds `locator`; what is past the limit is passed over.
