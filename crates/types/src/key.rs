@@ -1,11 +1,11 @@
 //! Key hashes. RTPS 2.5 §9.6.4.8, XTypes 1.3 §7.6.8.4.
 //!
 //! A key hash is the encoded key, big-endian and padded with zeros, where it can never exceed 16
-//! octets, else the MD5 digest of it. The standards differ on the representation: RTPS 2.5 says
-//! XCDR2 always, XTypes and Cyclone DDS take that of the sample, older Fast DDS takes XCDR1. It
-//! matters only for keys with 64-bit numbers behind smaller ones. Whimbrel identifies instances
-//! by the XCDR2 form ([`key_hash`]), whatever arrived, and sends the form of the representation
-//! it writes ([`key_hash_in`]).
+//! octets, else the MD5 digest of it. The representation is disputed: RTPS 2.5 says XCDR2 always,
+//! as Fast DDS 3 does; XTypes says, and Cyclone DDS does, that of the sample; older Fast DDS
+//! takes XCDR1 always. It matters only for keys with 64-bit numbers behind smaller ones.
+//! Whimbrel identifies instances by the XCDR2 form ([`key_hash`]), whatever arrived, and sends
+//! the form of the representation it writes ([`key_hash_in`]).
 //!
 //! Who hashes every sample keeps a [`KeyHasher`], which allocates once.
 

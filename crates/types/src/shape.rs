@@ -1,4 +1,9 @@
 //! What a value is to the collection around it.
+//!
+//! Enumerations are not primitive (XTypes 1.3 §7.2.2.2), so XCDR2 puts a delimiter around
+//! sequences and arrays of them, as Cyclone DDS does and Fast DDS does not. Fast DDS also leaves
+//! out the delimiter of maps whose values alone are numbers. Nothing on the wire tells the two
+//! apart; we follow the standard.
 
 /// What a value is to the collection around it, which decides about delimiters in XCDR2.
 /// XTypes 1.3 §7.4.3.5.

@@ -2,8 +2,8 @@
 
 use whimbrel_derive::DdsType;
 use whimbrel_types::{
-    DdsType, EncodeError, Endian, Reject, RejectKind, Representation, from_payload, key_hash,
-    key_hash_from_payload, key_hash_in, to_payload,
+    DdsType, EncodeError, Endian, KeyHasher, Reject, RejectKind, Representation, from_payload,
+    key_hash, key_hash_from_payload, key_hash_in, to_payload,
 };
 
 use crate::golden::{FORMS, encode};
@@ -199,6 +199,25 @@ fn key_hashes_differ_by_representation_where_padding_does() {
     for form in FORMS {
         let payload = encode(&value, form);
         assert_eq!(key_hash_from_payload::<Wide>(&payload, false), Ok(xcdr2));
+    }
+}
+
+#[test]
+fn a_hasher_starts_anew_with_each_key() {
+    let mut hasher = KeyHasher::new(Representation::Xcdr2);
+    for small in [1, 2, 1] {
+        let value = Wide { small, wide: 3 };
+        let payload = encode(&value, FORMS[0]);
+        assert_eq!(hasher.of_value(&value), key_hash(&value));
+        let cut = hasher.of_payload::<Wide>(&payload[..9], false);
+        assert_eq!(
+            cut.map_err(|reject| reject.kind),
+            Err(RejectKind::Truncated)
+        );
+        assert_eq!(
+            hasher.of_payload::<Wide>(&payload, false),
+            Ok(key_hash(&value).unwrap())
+        );
     }
 }
 
