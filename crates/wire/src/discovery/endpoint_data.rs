@@ -100,10 +100,13 @@ impl EndpointData {
     ) -> Result<Self, Reject> {
         let mut data = Self::new(Guid::UNKNOWN, "", "");
         let mut guid = None;
+        let mut hash = None;
         let mut participant: Option<Guid> = None;
         data.unknown_parameters = read_parameters(payload, context.limits, |parameter| {
             match parameter.id {
                 ParameterId::ENDPOINT_GUID => guid = Some(read_guid(&mut parameter.cursor())?),
+                // Fast DDS says its GUID a second time.
+                ParameterId::KEY_HASH => hash = Some(read_guid(&mut parameter.cursor())?),
                 ParameterId::PARTICIPANT_GUID => {
                     participant = Some(read_guid(&mut parameter.cursor())?);
                 }
@@ -111,7 +114,7 @@ impl EndpointData {
             }
             Ok(true)
         })?;
-        data.guid = guid_or_key_hash(guid, context)?;
+        data.guid = guid_or_key_hash(guid.or(hash), context)?;
         if participant.is_some_and(|participant| participant.prefix != data.guid.prefix) {
             return Err(Reject::new(RejectKind::Parameter, 0));
         }

@@ -202,6 +202,8 @@ impl ParticipantData {
             ParameterId::ENTITY_NAME => {
                 self.entity_name = read_short_string(cursor, limits.name_bytes_max)?.into();
             }
+            // Fast DDS says its GUID a second time.
+            ParameterId::KEY_HASH => {}
             _ => return Ok(false),
         }
         Ok(true)

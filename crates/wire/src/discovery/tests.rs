@@ -332,6 +332,12 @@ fn guids_come_from_the_key_hash_where_the_payload_lacks_them() {
     let bytes = payload(Endian::Little, &[(5, topic.as_slice()), (7, &topic)]);
     let missing = WriterData::parse(&bytes, &context()).unwrap_err();
     assert_eq!(missing.kind, RejectKind::MissingParameter);
+    // Fast DDS puts a key hash into the payload.
+    let hash = guid.to_bytes();
+    let fast_dds = [(5, topic.as_slice()), (7, &topic), (0x70, &hash)];
+    let data = WriterData::parse(&payload(Endian::Little, &fast_dds), &context()).unwrap();
+    assert_eq!(data.endpoint.guid, guid);
+    assert_eq!(data.endpoint.unknown_parameters, 0);
     let context = Context {
         key_hash: Some(guid.to_bytes()),
         ..context()
