@@ -61,7 +61,8 @@ fn a_writer_of_fast_dds() {
     assert_eq!(data.endpoint.guid.entity, EntityId([0, 0, 1, 2]));
     assert_eq!(data.endpoint.unicast.len(), 1);
     assert_eq!(data.endpoint.unicast[0].to_string(), "udp/127.0.0.1:26411");
-    assert_eq!(data.endpoint.unknown_parameters, 0);
+    // A time-based filter, which means nothing at a writer.
+    assert_eq!(data.endpoint.unknown_parameters, 1);
     assert_eq!(data.max_serialized_size, Some(0x98));
     let expected = DataWriterQos::default()
         .transient_local()
