@@ -86,6 +86,10 @@ impl Duration {
         let nanos = (seconds as i64)
             .saturating_mul(NANOS_PER_SECOND)
             .saturating_add(fraction_to_nanos(fraction));
+        // The last fraction below 0x7fffffff seconds rounds up to what travels as infinite.
+        if nanos >= NANOS_PER_SECOND.saturating_mul(i32::MAX as i64) {
+            return Some(Self::INFINITE);
+        }
         Some(Self(nanos))
     }
 
@@ -250,6 +254,8 @@ mod tests {
             Duration::from_wire(i32::MAX, u32::MAX),
             Some(Duration::INFINITE)
         );
+        let almost = Duration::from_wire(i32::MAX - 1, u32::MAX);
+        assert_eq!(almost, Some(Duration::INFINITE));
         assert_eq!(Duration::from_wire(-1, 0), None);
         assert_eq!(Duration::INFINITE.to_wire(), (i32::MAX, u32::MAX));
         assert_eq!(Duration::from_secs(i64::MAX), Duration::INFINITE);
