@@ -174,7 +174,9 @@ impl fmt::Debug for StatusMask {
 }
 
 macro_rules! counted_status {
-    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $field_doc:literal])+ $field:ident: $ty:ty,)* }) => {
+    ($(#[doc = $doc:literal])+ $name:ident {
+        $($(#[doc = $field_doc:literal])+ $field:ident: $ty:ty,)*
+    }) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
         pub struct $name {

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::policy::{Policy, PolicyId};
 
-/// Octets of the application's own, announced with a participant, writer or reader. DDS 1.4 §2.2.3.1. Changeable.
+/// Octets of the application's own, announced with a participant, writer or reader.
+/// DDS 1.4 §2.2.3.1. Changeable.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct UserData {
     /// The octets; none by default.
