@@ -109,10 +109,11 @@ pub(crate) fn short_name(name: &str) -> &str {
     name.strip_prefix("whimbrel-").unwrap_or(name)
 }
 
-/// The workspace root.
+/// The workspace root: above the package that cargo runs, wherever that was built.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
+    let running = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let here = running.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    here.parent().unwrap_or(&here).to_owned()
 }
 
 fn list<'a>(json: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {

@@ -32,8 +32,12 @@ const WHEEL_CHECK: &str =
     "import importlib.metadata as m; assert m.version('cyclonedds') == '11.0.1'; import cyclonedds";
 const VENV: &str = ".peers/venv";
 
+/// The interpreter of the Python peer, where a virtual environment is possible.
+pub(crate) const PYTHON: &str = ".peers/venv/bin/python";
+
 /// Builds the peer programs; it must be quick when they are up to date.
 const PEER_BUILD: &str = "testing/interop/peers/build.sh";
+const PEER_OUTPUT: &str = "target/peers";
 
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
 const BUILD_LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -95,7 +99,7 @@ fn installed(package: &str) -> bool {
 
 fn python_peer(root: &Path) -> Result<(), String> {
     let venv = root.join(VENV);
-    let python = venv.join("bin/python");
+    let python = root.join(PYTHON);
     if process::output(Command::new(&python).args(["-c", WHEEL_CHECK])).is_ok() {
         println!("setup: {WHEEL} is there");
         return Ok(());
@@ -131,9 +135,11 @@ fn peer_programs(root: &Path) -> Result<(), String> {
             "setup: {PEER_BUILD} is missing, the peers cannot be built"
         ));
     }
-    println!("setup: peer programs into target/peers");
+    println!("setup: peer programs into {PEER_OUTPUT}");
     step(
-        Command::new("bash").arg(PEER_BUILD).current_dir(root),
+        Command::new("sh")
+            .args([PEER_BUILD, PEER_OUTPUT])
+            .current_dir(root),
         BUILD_LIMIT,
     )
 }

@@ -5,6 +5,7 @@
 
 use crate::metadata;
 use crate::process::{self, End};
+use crate::setup;
 use crate::steps::{Count, STEPS, Step};
 use std::path::Path;
 use std::process::Command;
@@ -98,6 +99,10 @@ fn command(root: &Path, step: &Step) -> Command {
         .args(words)
         .current_dir(root)
         .envs(step.env.iter().copied());
+    let python = root.join(setup::PYTHON);
+    if python.exists() {
+        command.env("WHIMBREL_PEER_PYTHON", python);
+    }
     // What cargo told this program about itself is not meant for the next cargo.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
