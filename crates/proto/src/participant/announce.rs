@@ -1,0 +1,190 @@
+//! What we announce of ourselves, to whom, and how we leave. RTPS 2.5 §8.5.3.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_wire::discovery::compose_key;
+use whimbrel_wire::parameter::ParameterId;
+
+use super::guard::GuardedOutbox;
+use super::{Departure, Participant};
+use crate::change::ChangeKind;
+use crate::discovery::locators::LOCAL_MESSAGE_BYTES_MAX;
+use crate::outbox::Outbox;
+use crate::writer::Change;
+
+impl Participant {
+    /// Sends the announcements, answers and probes that are due.
+    pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let change = self.own_change(SequenceNumber::FIRST, ChangeKind::Alive);
+        let mut directed = core::mem::take(&mut self.replies);
+        if core::mem::take(&mut self.timer.due) {
+            let mut undirected = Vec::new();
+            for locator in &self.config.announce_to {
+                // An explicit peer that we know is told that it is meant.
+                match self.who_listens_at(*locator) {
+                    Some(prefix) => {
+                        directed.insert(prefix);
+                    }
+                    None => undirected.push(*locator),
+                }
+            }
+            self.statistics.announcements_sent =
+                self.statistics.announcements_sent.saturating_add(1);
+            self.send_own(&change, None, &undirected, outbox);
+            directed.extend(
+                self.remotes
+                    .keys()
+                    .copied()
+                    .filter(|prefix| self.needs_unicast(now, *prefix)),
+            );
+        }
+        for prefix in directed {
+            let Some(remote) = self.remotes.get(&prefix) else {
+                continue;
+            };
+            let to = remote.metatraffic.locators.clone();
+            self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
+            self.send_own(&change, Some(prefix), &to, outbox);
+        }
+        self.send_probes(&change, outbox);
+    }
+
+    fn send_probes(&mut self, change: &Change, outbox: &mut impl Outbox) {
+        let due = self.probes.take_due();
+        let due: Vec<Locator> = self
+            .config
+            .probe
+            .get(due)
+            .unwrap_or_default()
+            .iter()
+            .copied()
+            .filter(|locator| !self.is_taken(*locator))
+            .collect();
+        let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
+        self.statistics.probes_sent = self.statistics.probes_sent.saturating_add(count);
+        self.send_own(change, None, &due, outbox);
+    }
+
+    /// True when the port of `locator`, an address of this host, is known to be somebody's.
+    fn is_taken(&self, locator: Locator) -> bool {
+        let same_port = |other: &Locator| other.kind == locator.kind && other.port == locator.port;
+        self.config.metatraffic_unicast.iter().any(same_port)
+            || self.remotes.values().any(|remote| {
+                remote.metatraffic.same_host
+                    && remote.data.metatraffic_unicast.iter().any(same_port)
+            })
+    }
+
+    fn who_listens_at(&self, locator: Locator) -> Option<GuidPrefix> {
+        if locator.is_multicast() {
+            return None;
+        }
+        self.remotes
+            .values()
+            .find(|remote| remote.metatraffic.locators.contains(&locator))
+            .map(|remote| remote.prefix())
+    }
+
+    /// True when our announcements to all may not reach `prefix`, so that it needs its own to
+    /// keep us alive.
+    ///
+    /// Where both have joined a group that we announce to, and announcements that are not meant
+    /// for us alone keep arriving, multicast is taken to work both ways. Fast DDS repeats its
+    /// announcements to everybody it knows as unicast that looks like multicast, so that theirs
+    /// prove nothing.
+    fn needs_unicast(&self, now: Instant, prefix: GuidPrefix) -> bool {
+        let Some(remote) = self.remotes.get(&prefix) else {
+            return false;
+        };
+        let common = remote
+            .data
+            .metatraffic_multicast
+            .iter()
+            .any(|group| self.config.announce_to.contains(group));
+        let patience = self.config.lease.divided_by(2);
+        let silent = now.since(remote.undirected_at) >= patience;
+        !common || silent || remote.vendor() == VendorId::FAST_DDS
+    }
+
+    /// Sends our announcement, or our departure, to `to`.
+    fn send_own(
+        &mut self,
+        change: &Change,
+        destination: Option<GuidPrefix>,
+        to: &[Locator],
+        outbox: &mut impl Outbox,
+    ) {
+        if to.is_empty() {
+            return;
+        }
+        let mut outbox = GuardedOutbox {
+            inner: outbox,
+            // Addresses from our settings are nobody's claim.
+            guard: &mut self.guard,
+            announces: true,
+        };
+        self.message.begin(LOCAL_MESSAGE_BYTES_MAX);
+        if let Some(prefix) = destination {
+            self.message.destination(prefix);
+        }
+        self.message
+            .data(EntityId::UNKNOWN, EntityId::SPDP_WRITER, change, false);
+        self.message.flush(to, &mut outbox);
+    }
+
+    fn own_change(&self, sequence: SequenceNumber, kind: ChangeKind) -> Change {
+        let guid = Guid::new(self.config.guid_prefix, EntityId::PARTICIPANT);
+        let payload = match kind {
+            ChangeKind::Alive => self.announcement.clone(),
+            ChangeKind::Disposed | ChangeKind::Unregistered | ChangeKind::DisposedUnregistered => {
+                let mut key = Vec::new();
+                compose_key(guid, ParameterId::PARTICIPANT_GUID, &mut key);
+                SharedBytes::from_vec(key)
+            }
+        };
+        Change {
+            sequence,
+            kind,
+            instance: InstanceHandle::from_key_hash(guid.to_bytes()),
+            timestamp: Timestamp::INVALID,
+            payload,
+            fragment_bytes: u16::MAX,
+            written_bytes: 0,
+        }
+    }
+
+    /// Leaves: the next [`Participant::poll_transmit`] tells everybody, and is the last one.
+    pub fn depart(&mut self, now: Instant) {
+        if self.departure != Departure::Present {
+            return;
+        }
+        self.departure = Departure::Leaving;
+        let (writers, readers) = self.local_entities();
+        for writer in writers {
+            self.announce_end(now, EntityId::SEDP_PUBLICATIONS_WRITER, writer);
+        }
+        for reader in readers {
+            self.announce_end(now, EntityId::SEDP_SUBSCRIPTIONS_WRITER, reader);
+        }
+    }
+
+    pub(super) fn send_departure(&mut self, outbox: &mut impl Outbox) {
+        let number = SequenceNumber::FIRST.next();
+        let change = self.own_change(number, ChangeKind::DisposedUnregistered);
+        let mut to: Vec<Locator> = self.config.announce_to.clone();
+        for remote in self.remotes.values() {
+            for locator in &remote.metatraffic.locators {
+                if !to.contains(locator) {
+                    to.push(*locator);
+                }
+            }
+        }
+        self.send_own(&change, None, &to, outbox);
+    }
+}

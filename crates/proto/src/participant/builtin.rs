@@ -1,0 +1,419 @@
+//! The endpoints by which participants tell each other of endpoints and of being alive.
+//!
+//! They are the same [`Writer`] and [`Reader`] machines that carry user data. RTPS 2.5 §8.5.4,
+//! §8.4.13.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::cursor::Endian;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::limits::Limits;
+use whimbrel_base::qos::{History, ResourceLimits};
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_wire::discovery::{BuiltinEndpoints, Context, ParticipantData, parse_key};
+use whimbrel_wire::message::Submessage;
+use whimbrel_wire::parameter::{ParameterId, ParameterListWriter};
+
+use crate::cache::{CacheConfig, CachedSample, Selector};
+use crate::change::ChangeKind;
+use crate::deadline::{Deadline, earlier};
+use crate::discovery::locators::Route;
+use crate::outbox::Outbox;
+use crate::peer::{MatchedReader, MatchedWriter};
+use crate::reader::{Incoming, Reader, ReaderConfig};
+use crate::receive::Inbound;
+use crate::writer::{NewChange, WriteError, Writer, WriterConfig};
+
+/// Bit of the built-in endpoint QoS: the reader of participant messages is best effort.
+/// RTPS 2.5 §8.4.13.3.
+const BEST_EFFORT_MESSAGE_READER: u32 = 1;
+
+/// A change that waits for an older one of the same endpoint to leave.
+#[derive(Debug)]
+struct Waiting {
+    to: EntityId,
+    change: NewChange,
+}
+
+/// One kind of announcements: our writer and our reader of it.
+#[derive(Debug)]
+struct Channel {
+    writer: Writer,
+    reader: Reader,
+    writer_entity: EntityId,
+    reader_entity: EntityId,
+    writer_bit: BuiltinEndpoints,
+    reader_bit: BuiltinEndpoints,
+}
+
+/// What arrived by one of the readers.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    /// By which of our readers.
+    pub(super) reader: EntityId,
+    /// Who wrote it.
+    pub(super) writer: Guid,
+    /// Announcement, or a disposal as [`disposal`] puts it.
+    pub(super) payload: SharedBytes,
+}
+
+/// An acknowledgement of one of our announcements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Acknowledged {
+    /// Which of our writers.
+    pub(super) writer: EntityId,
+    /// Everything up to here has arrived.
+    pub(super) through: SequenceNumber,
+}
+
+/// The built-in endpoints.
+#[derive(Debug)]
+pub(super) struct Builtin {
+    channels: [Channel; 3],
+    waiting: Vec<Waiting>,
+    taken: Vec<CachedSample>,
+}
+
+impl Builtin {
+    pub(super) fn new(prefix: GuidPrefix, limits: &Limits) -> Self {
+        let channel = |writer_entity, reader_entity, writer_bit, reader_bit| Channel {
+            writer: Writer::new(writer_config(Guid::new(prefix, writer_entity), limits)),
+            reader: Reader::new(reader_config(Guid::new(prefix, reader_entity), limits)),
+            writer_entity,
+            reader_entity,
+            writer_bit,
+            reader_bit,
+        };
+        let publications = channel(
+            EntityId::SEDP_PUBLICATIONS_WRITER,
+            EntityId::SEDP_PUBLICATIONS_READER,
+            BuiltinEndpoints::PUBLICATIONS_ANNOUNCER,
+            BuiltinEndpoints::PUBLICATIONS_DETECTOR,
+        );
+        let subscriptions = channel(
+            EntityId::SEDP_SUBSCRIPTIONS_WRITER,
+            EntityId::SEDP_SUBSCRIPTIONS_READER,
+            BuiltinEndpoints::SUBSCRIPTIONS_ANNOUNCER,
+            BuiltinEndpoints::SUBSCRIPTIONS_DETECTOR,
+        );
+        let messages = channel(
+            EntityId::PARTICIPANT_MESSAGE_WRITER,
+            EntityId::PARTICIPANT_MESSAGE_READER,
+            BuiltinEndpoints::PARTICIPANT_MESSAGE_WRITER,
+            BuiltinEndpoints::PARTICIPANT_MESSAGE_READER,
+        );
+        Self {
+            channels: [publications, subscriptions, messages],
+            waiting: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Matches our endpoints with those that `peer` has, or tells them that it moved.
+    pub(super) fn handle_matched(&mut self, now: Instant, peer: &ParticipantData, route: &Route) {
+        let prefix = peer.guid.prefix;
+        for channel in &mut self.channels {
+            if peer.builtin_endpoints.contains(channel.reader_bit) {
+                let messages = channel.reader_entity == EntityId::PARTICIPANT_MESSAGE_READER;
+                let best_effort =
+                    messages && peer.builtin_endpoint_qos & BEST_EFFORT_MESSAGE_READER != 0;
+                let reader = MatchedReader {
+                    guid: Guid::new(prefix, channel.reader_entity),
+                    reliable: !best_effort,
+                    durable: true,
+                    expects_inline_qos: false,
+                    locators: route.locators.clone(),
+                    message_bytes_max: route.message_bytes_max,
+                };
+                channel.writer.handle_matched(now, reader);
+            }
+            if peer.builtin_endpoints.contains(channel.writer_bit) {
+                let writer = MatchedWriter {
+                    guid: Guid::new(prefix, channel.writer_entity),
+                    reliable: true,
+                    durable: true,
+                    locators: route.locators.clone(),
+                    vendor: peer.vendor,
+                };
+                channel.reader.handle_matched(now, writer);
+            }
+        }
+    }
+
+    /// Participant `prefix` is gone.
+    pub(super) fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, prefix: GuidPrefix) {
+        self.forget_readers(now, prefix);
+        for channel in &mut self.channels {
+            let writer = Guid::new(prefix, channel.writer_entity);
+            channel.reader.handle_unmatched(now, wall, writer);
+        }
+    }
+
+    /// Forgets what the readers of `prefix` have received.
+    pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix) {
+        for channel in &mut self.channels {
+            let reader = Guid::new(prefix, channel.reader_entity);
+            channel.writer.handle_unmatched(now, reader);
+        }
+    }
+
+    /// Announces the endpoint `guid` by our writer `to`, or its end where `payload` is its key.
+    /// Returns the announcement's number.
+    pub(super) fn announce(
+        &mut self,
+        now: Instant,
+        to: EntityId,
+        guid: Guid,
+        kind: ChangeKind,
+        payload: Vec<u8>,
+    ) -> SequenceNumber {
+        let change = NewChange {
+            kind,
+            instance: whimbrel_base::instance::InstanceHandle::from_key_hash(guid.to_bytes()),
+            timestamp: Timestamp::INVALID,
+            payload: SharedBytes::from_vec(payload),
+        };
+        let Some(channel) = self.channels.iter_mut().find(|it| it.writer_entity == to) else {
+            return SequenceNumber::ZERO;
+        };
+        // What waits leaves first, in order.
+        let ahead = self
+            .waiting
+            .iter()
+            .filter(|waiting| waiting.to == to)
+            .count();
+        if ahead == 0 {
+            match channel.writer.write(now, change.clone()) {
+                Ok(sequence) => return sequence,
+                Err(WriteError::WouldBlock) => {}
+                Err(WriteError::TooLarge { .. } | WriteError::TooManyInstances) => {
+                    return SequenceNumber::MAX;
+                }
+            }
+        }
+        self.waiting.push(Waiting { to, change });
+        let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
+        channel.writer.last_sequence().plus(ahead).next()
+    }
+
+    /// What one of the built-in writers of others sent.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub(super) fn handle_data(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        datagram: &SharedBytes,
+        inbound: &Inbound<'_>,
+        writer: Guid,
+    ) -> Result<(), Reject> {
+        let Some(channel) = self
+            .channels
+            .iter_mut()
+            .find(|it| it.writer_entity == writer.entity)
+        else {
+            return Ok(());
+        };
+        let reader = &mut channel.reader;
+        match &inbound.submessage {
+            Submessage::Data(data) => {
+                let change = inbound.change(data, datagram, wall)?;
+                reader.handle_data(now, with_disposal_as_data(change, inbound))
+            }
+            Submessage::DataFrag(frag) => {
+                reader.handle_data_frag(now, inbound.fragments(frag, wall)?)
+            }
+            Submessage::Heartbeat(heartbeat) => reader.handle_heartbeat(now, writer, heartbeat),
+            Submessage::HeartbeatFrag(it) => {
+                reader.handle_heartbeat_frag(now, writer, it.number, it.last, it.count)
+            }
+            Submessage::Gap(gap) => reader.handle_gap(now, writer, gap),
+            Submessage::AckNack(_)
+            | Submessage::NackFrag(_)
+            | Submessage::InfoTimestamp(_)
+            | Submessage::InfoDestination(_)
+            | Submessage::InfoSource(_)
+            | Submessage::InfoReply(_)
+            | Submessage::InfoReplyIp4(_)
+            | Submessage::HeaderExtension(_)
+            | Submessage::Pad(_)
+            | Submessage::Unknown { .. } => Err(Reject::new(RejectKind::Unexpected, 0)),
+        }
+    }
+
+    /// What one of the built-in readers of others answered to our `writer`. Gives back how far
+    /// it has acknowledged.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub(super) fn handle_answer(
+        &mut self,
+        now: Instant,
+        submessage: &Submessage<'_>,
+        reader: Guid,
+        writer: EntityId,
+    ) -> Result<Option<Acknowledged>, Reject> {
+        let Some(channel) = self
+            .channels
+            .iter_mut()
+            .find(|it| it.writer_entity == writer)
+        else {
+            return Ok(None);
+        };
+        if reader.entity != channel.reader_entity {
+            return Err(Reject::new(RejectKind::Stranger, 0));
+        }
+        if let Submessage::AckNack(acknack) = submessage {
+            channel.writer.handle_acknack(now, reader, acknack)?;
+            return Ok(Some(Acknowledged {
+                writer,
+                through: acknack.state.base().previous(),
+            }));
+        }
+        if let Submessage::NackFrag(nack) = submessage {
+            channel.writer.handle_nack_frag(now, reader, nack)?;
+        }
+        Ok(None)
+    }
+
+    /// Takes everything that arrived, in its order per writer.
+    pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
+        let mut arrivals = Vec::new();
+        for channel in &mut self.channels {
+            while channel.reader.poll_event().is_some() {}
+            channel
+                .reader
+                .cache_mut()
+                .take(&Selector::ALL, &mut self.taken);
+            let reader = channel.reader_entity;
+            arrivals.extend(
+                self.taken
+                    .drain(..)
+                    .filter(|taken| taken.info.valid_data)
+                    .map(|taken| Arrival {
+                        reader,
+                        writer: Guid::from_bytes(taken.info.publication_handle.key_hash()),
+                        payload: taken.payload,
+                    }),
+            );
+        }
+        arrivals
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Deadline> {
+        self.channels.iter().fold(None, |next, channel| {
+            let own = earlier(channel.writer.poll_timeout(), channel.reader.poll_timeout());
+            earlier(next, own)
+        })
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        for channel in &mut self.channels {
+            channel.writer.handle_timeout(now);
+            channel.reader.handle_timeout(now);
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        loop {
+            for channel in &mut self.channels {
+                channel.reader.poll_transmit(now, outbox);
+                channel.writer.poll_transmit(now, outbox);
+                while channel.writer.poll_event().is_some() {}
+            }
+            if !self.write_waiting(now) {
+                break;
+            }
+        }
+    }
+
+    /// Writes changes that waited; true when something was written.
+    fn write_waiting(&mut self, now: Instant) -> bool {
+        let mut wrote = false;
+        let mut blocked: Vec<EntityId> = Vec::new();
+        let channels = &mut self.channels;
+        self.waiting.retain(|waiting| {
+            let to = waiting.to;
+            let Some(channel) = channels.iter_mut().find(|it| it.writer_entity == to) else {
+                return false;
+            };
+            if blocked.contains(&to) {
+                return true;
+            }
+            if channel.writer.write(now, waiting.change.clone()) == Err(WriteError::WouldBlock) {
+                blocked.push(to);
+                return true;
+            }
+            wrote = true;
+            false
+        });
+        wrote
+    }
+}
+
+fn writer_config(guid: Guid, limits: &Limits) -> WriterConfig {
+    WriterConfig {
+        reliable: true,
+        durable: true,
+        depth: Some(1),
+        sample_bytes_max: limits.discovery_sample_bytes_max,
+        heartbeat_period: Duration::from_millis(50),
+        heartbeat_period_max: Duration::from_secs(2),
+        ..WriterConfig::new(guid)
+    }
+}
+
+/// Each arrival is taken at once, so the cache has no need of instances, nor of limits.
+fn reader_config(guid: Guid, limits: &Limits) -> ReaderConfig {
+    let cache = CacheConfig {
+        keyed: false,
+        history: History::KeepAll,
+        limits: ResourceLimits::UNLIMITED,
+        ..CacheConfig::default()
+    };
+    ReaderConfig {
+        reliable: true,
+        durable: true,
+        sample_bytes_max: limits.discovery_sample_bytes_max,
+        reassembly_bytes_max: limits.reassembly_bytes_max,
+        reassembly_samples_max: limits.reassembly_samples_max,
+        reorder_samples_max: limits.reorder_samples_max,
+        ..ReaderConfig::new(guid, cache)
+    }
+}
+
+/// A disposal of an announcement as data: parameter list of the key and the status info. So it
+/// stays in line with the other changes and needs no instance.
+fn with_disposal_as_data(mut change: Incoming, inbound: &Inbound<'_>) -> Incoming {
+    if change.kind == ChangeKind::Alive {
+        return change;
+    }
+    change.kind = ChangeKind::Alive;
+    change.is_key = false;
+    let context = Context {
+        key_hash: change.key_hash.map(|hash| hash.key_hash()),
+        ..Context::new(inbound.vendor)
+    };
+    // A payload without key stays as it is, to be refused when its turn comes.
+    if let Ok(guid) = parse_key(&change.payload, ParameterId::ENDPOINT_GUID, &context) {
+        change.payload = SharedBytes::from_vec(disposal(guid));
+    }
+    change
+}
+
+/// The payload that stands for the disposal of `guid`.
+pub(super) fn disposal(guid: Guid) -> Vec<u8> {
+    let mut payload = Vec::from([0, 3, 0, 0]);
+    let mut list = ParameterListWriter::new(&mut payload, Endian::Little);
+    list.put(ParameterId::ENDPOINT_GUID, |out| {
+        out.bytes(&guid.to_bytes())
+    });
+    list.put(ParameterId::STATUS_INFO, |out| out.bytes(&[0, 0, 0, 3]));
+    // Both values are short.
+    let _ = list.finish();
+    payload
+}

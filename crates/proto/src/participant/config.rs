@@ -1,0 +1,117 @@
+//! What a participant is told when it is made.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::limits::Limits;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::time::Duration;
+use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
+use whimbrel_wire::property::{Property, PropertyList};
+
+use crate::discovery::locators::InterfaceAddress;
+
+/// Settings of a [`super::Participant`].
+#[derive(Clone, Debug)]
+pub struct ParticipantConfig {
+    /// Who it is; from the operating system's randomness.
+    pub guid_prefix: GuidPrefix,
+    /// Its domain. Participants of other domains are ignored.
+    pub domain_id: u32,
+    /// Part of the domain; participants with another tag are ignored. RTPS 2.5 §8.5.3.2.
+    pub domain_tag: String,
+    /// Its name, for people.
+    pub name: String,
+    /// USER_DATA. DDS 1.4 §2.2.3.1.
+    pub user_data: Vec<u8>,
+    /// Names and values that others see, such as `dds.sys_info.hostname` and
+    /// `dds.sys_info.process_id`.
+    pub properties: Vec<(String, String)>,
+    /// How long others keep it without hearing anything of it; 10 s by default.
+    pub lease: Duration,
+    /// Time between announcements; 3 s by default.
+    pub announce_period: Duration,
+    /// Announcements that follow the first one quickly, and the wait before the first of them,
+    /// which doubles each time; 4 and 100 ms by default.
+    pub announce_burst: (u32, Duration),
+    /// Where our sockets listen for discovery traffic.
+    pub metatraffic_unicast: Vec<Locator>,
+    /// Where our sockets listen for user traffic.
+    pub default_unicast: Vec<Locator>,
+    /// Groups that we have joined for discovery traffic; empty without multicast.
+    pub metatraffic_multicast: Vec<Locator>,
+    /// Where every announcement goes: multicast groups and explicit peers.
+    pub announce_to: Vec<Locator>,
+    /// Addresses of this host where other participants may listen: each is sent an announcement
+    /// at the start, and again every fifth announcement while nobody is known to be there.
+    pub probe: Vec<Locator>,
+    /// Our own addresses.
+    pub interfaces: Vec<InterfaceAddress>,
+    /// What peers can make us hold.
+    pub limits: Limits,
+    /// Seeds the jitter of announcements.
+    pub seed: u64,
+}
+
+impl ParticipantConfig {
+    /// The participant `guid_prefix` of domain `domain_id` with the default times and limits, that
+    /// listens nowhere and announces itself nowhere.
+    pub fn new(guid_prefix: GuidPrefix, domain_id: u32) -> Self {
+        Self {
+            guid_prefix,
+            domain_id,
+            domain_tag: String::new(),
+            name: String::new(),
+            user_data: Vec::new(),
+            properties: Vec::new(),
+            lease: Duration::from_secs(10),
+            announce_period: Duration::from_secs(3),
+            announce_burst: (4, Duration::from_millis(100)),
+            metatraffic_unicast: Vec::new(),
+            default_unicast: Vec::new(),
+            metatraffic_multicast: Vec::new(),
+            announce_to: Vec::new(),
+            probe: Vec::new(),
+            interfaces: Vec::new(),
+            limits: Limits::DEFAULT,
+            seed: 0,
+        }
+    }
+
+    /// What others are told of a participant with these settings, encapsulated.
+    /// RTPS 2.5 §8.5.3.2.
+    pub(super) fn announcement(&self) -> SharedBytes {
+        let guid = Guid::new(self.guid_prefix, EntityId::PARTICIPANT);
+        let text = self
+            .properties
+            .iter()
+            .map(|(name, value)| Property {
+                name: name.clone(),
+                value: value.clone(),
+            })
+            .collect();
+        let data = ParticipantData {
+            domain_id: Some(self.domain_id),
+            domain_tag: self.domain_tag.clone(),
+            builtin_endpoints: BuiltinEndpoints::STANDARD,
+            metatraffic_unicast: self.metatraffic_unicast.clone(),
+            metatraffic_multicast: self.metatraffic_multicast.clone(),
+            default_unicast: self.default_unicast.clone(),
+            lease_duration: self.lease,
+            user_data: self.user_data.clone(),
+            properties: PropertyList {
+                text,
+                binary: Vec::new(),
+            },
+            entity_name: self.name.clone(),
+            ..ParticipantData::new(guid, VendorId::WHIMBREL)
+        };
+        let mut payload = Vec::new();
+        // What is too long to travel is left out; the checks of settings keep that from happening.
+        let _ = data.compose(&mut payload);
+        SharedBytes::from_vec(payload)
+    }
+}

@@ -1,0 +1,292 @@
+//! The participant machine: discovery of participants and endpoints, leases, matching.
+//!
+//! It finds other participants (SPDP, RTPS 2.5 §8.5.3), exchanges with them which endpoints there
+//! are (SEDP, §8.5.4), and tells the local endpoints, by [`ParticipantEvent`], whom to talk to
+//! and where. It never sees user data, and never sends more than a little to an address that has
+//! not answered.
+//!
+//! Start reading at [`Participant::handle_inbound`], then `detect.rs` (what others announce),
+//! `announce.rs` (what we announce), `endpoints.rs` and `pairing.rs`.
+
+pub mod config;
+pub mod event;
+pub mod local;
+pub mod remote;
+pub mod statistics;
+
+mod announce;
+mod builtin;
+mod detect;
+mod endpoints;
+mod guard;
+mod jitter;
+mod lease;
+mod pair;
+mod pairing;
+mod queries;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::locator::Locator;
+use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_wire::message::Submessage;
+
+pub use self::config::ParticipantConfig;
+pub use self::event::ParticipantEvent;
+pub use self::local::{LocalReader, LocalWriter};
+pub use self::remote::{Heard, RemoteParticipant, RemoteReader, RemoteWriter};
+pub use self::statistics::ParticipantStatistics;
+
+use self::builtin::Builtin;
+use self::guard::{Guard, GuardedOutbox};
+use self::jitter::Jitter;
+use self::local::Announced;
+use self::pair::PairTable;
+use self::schedule::{AnnounceTimer, ProbeTimer};
+use crate::deadline::{Deadline, Reason, earlier};
+use crate::message::MessageBuilder;
+use crate::outbox::Outbox;
+use crate::peer::{MatchedReader, MatchedWriter};
+use crate::receive::{Inbound, Target};
+
+/// The participant machine.
+#[derive(Debug)]
+pub struct Participant {
+    config: ParticipantConfig,
+    /// Our announcement, encapsulated.
+    announcement: SharedBytes,
+    timer: AnnounceTimer,
+    probes: ProbeTimer,
+    jitter: Jitter,
+    message: MessageBuilder,
+    /// Participants that are owed an announcement of their own.
+    replies: BTreeSet<GuidPrefix>,
+    guard: Guard,
+    departure: Departure,
+    builtin: Builtin,
+    remotes: BTreeMap<GuidPrefix, RemoteParticipant>,
+    /// Participants that said goodbye lately, and when.
+    departed: VecDeque<(Instant, GuidPrefix)>,
+    remote_writers: BTreeMap<Guid, RemoteWriter>,
+    remote_readers: BTreeMap<Guid, RemoteReader>,
+    local_writers: BTreeMap<EntityId, Announced<LocalWriter>>,
+    local_readers: BTreeMap<EntityId, Announced<LocalReader>>,
+    /// Local writers and the readers they have to do with.
+    writer_pairs: PairTable<MatchedReader>,
+    /// Local readers and the writers they have to do with.
+    reader_pairs: PairTable<MatchedWriter>,
+    /// Addresses from which our own GUID was heard.
+    impostors: BTreeSet<Locator>,
+    /// The wall clock when something last arrived.
+    wall: Timestamp,
+    reported: VecDeque<ParticipantEvent>,
+    routing_changed: bool,
+    rejects: RejectCounters,
+    statistics: ParticipantStatistics,
+}
+
+/// Whether we are leaving.
+///
+/// ```text
+/// Present --depart--> Leaving --poll_transmit--> Gone
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Departure {
+    Present,
+    /// Others are still to be told.
+    Leaving,
+    Gone,
+}
+
+impl Participant {
+    /// A participant that announces itself from `now` on.
+    pub fn new(now: Instant, config: ParticipantConfig) -> Self {
+        let prefix = config.guid_prefix;
+        let matches_max = config.limits.matches_per_endpoint_max;
+        Self {
+            announcement: config.announcement(),
+            timer: AnnounceTimer::new(now, config.announce_period, config.announce_burst),
+            probes: ProbeTimer::new(now, config.probe.len()),
+            jitter: Jitter::new(config.seed),
+            message: MessageBuilder::new(prefix),
+            replies: BTreeSet::new(),
+            guard: Guard::default(),
+            departure: Departure::Present,
+            builtin: Builtin::new(prefix, &config.limits),
+            remotes: BTreeMap::new(),
+            departed: VecDeque::new(),
+            remote_writers: BTreeMap::new(),
+            remote_readers: BTreeMap::new(),
+            local_writers: BTreeMap::new(),
+            local_readers: BTreeMap::new(),
+            writer_pairs: PairTable::new(matches_max),
+            reader_pairs: PairTable::new(matches_max),
+            impostors: BTreeSet::new(),
+            wall: Timestamp::INVALID,
+            reported: VecDeque::new(),
+            routing_changed: false,
+            rejects: RejectCounters::default(),
+            statistics: ParticipantStatistics::default(),
+            config,
+        }
+    }
+
+    /// Who this is.
+    pub fn prefix(&self) -> GuidPrefix {
+        self.config.guid_prefix
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &ParticipantConfig {
+        &self.config
+    }
+
+    /// A submessage that arrived at `now` (`wall` by the wall clock) from the address `from` in
+    /// `datagram`. Submessages for user endpoints are passed over.
+    ///
+    /// # Errors
+    /// What was refused and why; it is counted in [`Participant::rejects`] already.
+    pub fn handle_inbound(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        from: Locator,
+        datagram: &SharedBytes,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        self.wall = wall;
+        let own = self.config.guid_prefix;
+        if inbound.destination != GuidPrefix::UNKNOWN && inbound.destination != own {
+            return Ok(());
+        }
+        let outcome = if inbound.source == own {
+            self.handle_own(from, inbound)
+        } else {
+            self.handle_foreign(now, wall, from, datagram, inbound)
+        };
+        outcome.inspect_err(|reject| self.rejects.count(reject.kind))
+    }
+
+    fn handle_foreign(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        from: Locator,
+        datagram: &SharedBytes,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        let source = inbound.source;
+        let outcome = match inbound.target() {
+            Target::Reader { writer, .. } if writer.entity == EntityId::SPDP_WRITER => {
+                match &inbound.submessage {
+                    Submessage::Data(data) => {
+                        let change = inbound.change(data, datagram, wall)?;
+                        self.handle_announcement(now, from, inbound, &change)
+                    }
+                    // Announcements are best effort: nothing else has a meaning here.
+                    _ => Err(Reject::new(RejectKind::Unexpected, 0)),
+                }
+            }
+            Target::Reader { writer, .. } => {
+                let outcome = self
+                    .builtin
+                    .handle_data(now, wall, datagram, inbound, writer);
+                self.handle_arrivals();
+                outcome
+            }
+            Target::Writer { reader, writer } => self.handle_answer(now, inbound, reader, writer),
+            Target::Nobody => Ok(()),
+        };
+        // Whoever knows our prefix has heard us.
+        if let Some(remote) = self.remotes.get(&source) {
+            remote.heard.note(now);
+            if inbound.destination == self.config.guid_prefix {
+                self.handle_confirmed(source);
+            }
+        }
+        outcome
+    }
+
+    /// When this participant wants to be called again, and why.
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        match self.departure {
+            Departure::Gone => return None,
+            Departure::Leaving | Departure::Present => {}
+        }
+        let mut next = Some((self.timer.next_at, Reason::Announce));
+        next = earlier(next, self.probes.next_at.map(|at| (at, Reason::Probe)));
+        next = earlier(next, self.lease_deadline());
+        earlier(next, self.builtin.poll_timeout())
+    }
+
+    /// Acts on deadlines that have passed; [`Participant::poll_transmit`] then sends what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.departure == Departure::Gone {
+            return;
+        }
+        if self.timer.advance(now, &mut self.jitter) {
+            self.probes.start_round(now);
+        }
+        self.probes.advance(now);
+        self.end_leases(now);
+        self.builtin.handle_timeout(now);
+    }
+
+    /// Sends whatever is due at `now`.
+    pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if self.departure == Departure::Gone {
+            return;
+        }
+        self.handle_timeout(now);
+        self.send_announcements(now, outbox);
+        let mut guarded = GuardedOutbox {
+            inner: outbox,
+            guard: &mut self.guard,
+            announces: false,
+        };
+        self.builtin.poll_transmit(now, &mut guarded);
+        if self.departure == Departure::Leaving {
+            self.send_departure(outbox);
+            self.departure = Departure::Gone;
+        }
+    }
+
+    /// Takes the next report.
+    pub fn poll_event(&mut self) -> Option<ParticipantEvent> {
+        if let Some(event) = self.reported.pop_front() {
+            return Some(event);
+        }
+        core::mem::take(&mut self.routing_changed).then_some(ParticipantEvent::RoutingChanged)
+    }
+
+    fn report(&mut self, event: ParticipantEvent) {
+        self.routing_changed = true;
+        self.reported.push_back(event);
+    }
+
+    /// Bytes refused so far, by reason.
+    pub fn rejects(&self) -> &RejectCounters {
+        &self.rejects
+    }
+
+    /// Its counters.
+    pub fn statistics(&self) -> ParticipantStatistics {
+        ParticipantStatistics {
+            withheld: self.guard.withheld,
+            ..self.statistics
+        }
+    }
+
+    /// The local endpoints, without what they have to do with others.
+    fn local_entities(&self) -> (Vec<EntityId>, Vec<EntityId>) {
+        let writers = self.local_writers.keys().copied().collect();
+        (writers, self.local_readers.keys().copied().collect())
+    }
+}

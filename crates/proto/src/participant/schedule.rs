@@ -1,0 +1,146 @@
+//! When to announce and when to probe.
+
+use whimbrel_base::time::{Duration, Instant};
+
+use super::jitter::Jitter;
+
+/// Addresses probed at a time.
+pub(super) const PROBES_PER_STEP: usize = 8;
+
+/// Wait between the steps of a round of probes.
+const PROBE_STEP: Duration = Duration::from_millis(10);
+
+/// A round of probes follows every so many announcements.
+const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
+
+/// When announcements are due: at once, a few more after waits that double, then periodically.
+#[derive(Debug)]
+pub(super) struct AnnounceTimer {
+    pub(super) next_at: Instant,
+    pub(super) due: bool,
+    period: Duration,
+    burst_left: u32,
+    burst_wait: Duration,
+    periodic: u32,
+}
+
+impl AnnounceTimer {
+    pub(super) fn new(now: Instant, period: Duration, burst: (u32, Duration)) -> Self {
+        let (burst_left, burst_wait) = burst;
+        Self {
+            next_at: now,
+            due: false,
+            period,
+            burst_left,
+            burst_wait,
+            periodic: 0,
+        }
+    }
+
+    /// Notes an announcement that is due at `now`; true when probes are due with it.
+    pub(super) fn advance(&mut self, now: Instant, jitter: &mut Jitter) -> bool {
+        if now < self.next_at {
+            return false;
+        }
+        self.due = true;
+        if self.burst_left > 0 && self.burst_wait < self.period {
+            self.burst_left = self.burst_left.saturating_sub(1);
+            self.next_at = now.after(jitter.spread(self.burst_wait));
+            self.burst_wait = self.burst_wait.times(2);
+            return false;
+        }
+        self.next_at = now.after(jitter.spread(self.period));
+        self.periodic = self.periodic.wrapping_add(1);
+        self.periodic.is_multiple_of(ANNOUNCEMENTS_PER_PROBE_ROUND)
+    }
+}
+
+/// Which probes are due: a few at a time until the round is over.
+#[derive(Debug)]
+pub(super) struct ProbeTimer {
+    pub(super) next_at: Option<Instant>,
+    position: usize,
+    total: usize,
+    due: usize,
+}
+
+impl ProbeTimer {
+    pub(super) fn new(now: Instant, total: usize) -> Self {
+        Self {
+            next_at: (total > 0).then_some(now),
+            position: 0,
+            total,
+            due: 0,
+        }
+    }
+
+    /// Starts the next round unless one is under way.
+    pub(super) fn start_round(&mut self, now: Instant) {
+        if self.next_at.is_none() && self.total > 0 {
+            self.position = 0;
+            self.next_at = Some(now);
+        }
+    }
+
+    pub(super) fn advance(&mut self, now: Instant) {
+        if self.next_at.is_some_and(|at| at <= now) {
+            self.due = self.due.saturating_add(PROBES_PER_STEP);
+            let planned = self.position.saturating_add(self.due);
+            self.next_at = (planned < self.total).then_some(now.after(PROBE_STEP));
+        }
+    }
+
+    /// The positions of the addresses that are due, once.
+    pub(super) fn take_due(&mut self) -> core::ops::Range<usize> {
+        let start = self.position;
+        self.position = start
+            .saturating_add(core::mem::take(&mut self.due))
+            .min(self.total);
+        start..self.position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_burst_then_a_period() {
+        let mut jitter = Jitter::new(1);
+        let burst = (3, Duration::from_millis(100));
+        let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), burst);
+        let mut waits = Vec::new();
+        let mut rounds = 0;
+        for _ in 0..18 {
+            let now = timer.next_at;
+            rounds += usize::from(timer.advance(now, &mut jitter));
+            assert!(core::mem::take(&mut timer.due));
+            assert!(!timer.advance(now, &mut jitter) && !timer.due);
+            waits.push(timer.next_at.since(now).as_nanos() / 1_000_000);
+        }
+        for (wait, expected) in waits.iter().zip([100, 200, 400, 3000, 3000]) {
+            assert!(
+                wait * 10 >= expected * 9 && wait * 10 <= expected * 11,
+                "{waits:?}"
+            );
+        }
+        assert_eq!(rounds, 3);
+    }
+
+    #[test]
+    fn probes_come_in_steps_and_end() {
+        let mut timer = ProbeTimer::new(Instant(0), 20);
+        let mut probed = Vec::new();
+        while let Some(at) = timer.next_at {
+            timer.advance(at);
+            let due = timer.take_due();
+            assert!(due.len() <= PROBES_PER_STEP);
+            probed.extend(due);
+        }
+        assert_eq!(probed, (0..20).collect::<Vec<_>>());
+        timer.start_round(Instant(9));
+        assert_eq!(timer.next_at, Some(Instant(9)));
+        assert_eq!(ProbeTimer::new(Instant(0), 0).next_at, None);
+    }
+}

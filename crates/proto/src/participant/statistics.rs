@@ -1,0 +1,32 @@
+//! Counters of a participant.
+
+/// Counters of a participant; all count from its start.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ParticipantStatistics {
+    /// Rounds of announcements to everybody.
+    pub announcements_sent: u64,
+    /// Announcements sent to one known participant: answers and keep-alives.
+    pub directed_sent: u64,
+    /// Announcements sent to addresses of this host where nobody is known to be.
+    pub probes_sent: u64,
+    /// Announcements of other participants received.
+    pub announcements_received: u64,
+    /// Announcements ignored because of another domain or domain tag.
+    pub other_domain: u64,
+    /// Our own announcements heard again.
+    pub own_heard: u64,
+    /// Participants discovered.
+    pub participants_discovered: u64,
+    /// Participants that departed.
+    pub participants_departed: u64,
+    /// Participants whose lease ended.
+    pub participants_expired: u64,
+    /// Messages not sent because their addresses had not answered yet.
+    pub withheld: u64,
+    /// Participants and endpoints not admitted because a limit was reached.
+    pub not_admitted: u64,
+    /// Matches not made because a limit was reached.
+    pub matches_refused: u64,
+    /// Participants that had forgotten us and were served from the start again.
+    pub resumed: u64,
+}
