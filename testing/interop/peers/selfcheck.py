@@ -5,6 +5,7 @@ usage: selfcheck.py OUTDIR [CASE-SUBSTRING]     (OUTDIR as given to build.sh)
 """
 
 import itertools
+import os
 import subprocess
 import sys
 import time
@@ -23,9 +24,11 @@ CASES = [
      "--size 1048576", "", 0, []),
     ("late-joiner", "--type shape --reliable --keep-all --transient-local",
      "--wait-matched 0 --linger-ms 4000 --period-ms 1", "", 1.0, []),
-    ("dispose", "--type shape --reliable --keep-all", "--key RED,BLUE --dispose RED", "", 0,
-     ["state RED disposed"]),
-    ("unregister", "--type shape --reliable --keep-all", "--key RED,BLUE --unregister RED", "", 0,
+    ("dispose", "--type shape --reliable --keep-all",
+     "--key RED,BLUE --dispose RED --linger-ms 4500", "", 0, ["state RED disposed"]),
+    # The publisher outlives the subscriber, or its departure would end the instance as well.
+    ("unregister", "--type shape --reliable --keep-all",
+     "--key RED,BLUE --unregister RED --linger-ms 4500", "", 0,
      ["state RED no_writers"]),
     ("departure", "--type shape --reliable --keep-all", "", "", 0,
      ["unmatched 0", "state BLUE no_writers"]),
@@ -44,6 +47,9 @@ LIMITS = {
     ("unregister", "cyclone_py", "fastdds"): "key in the payload of at most 16 octets",
     ("unregister", "fastdds", "cyclone"): "MD5 key hash without the key",
     ("unregister", "fastdds", "cyclone_py"): "MD5 key hash without the key",
+    ("departure", "cyclone", "fastdds"): "Cyclone's farewell has no key hash",
+    ("departure", "cyclone_py", "fastdds"): "Cyclone's farewell has no key hash",
+    ("departure", "fastdds", "fastdds"): "no state on unmatch",
     ("telemetry-xcdr1", "fastdds", "cyclone_py"): "matches, then cannot deserialize",
 }
 
@@ -69,12 +75,12 @@ def early(process):
 
 def run(out, publisher, subscriber, number, case):
     name, both, pub, sub, head_start, wanted = case
-    topic = f"selfcheck_{number}"
+    topic = f"selfcheck_{os.getpid()}_{number}"
     both += " --timeout-s 15"
     late = head_start > 0
     pub = f"{both} {pub}"
     if not late:
-        pub += " --wait-matched 1 --settle-ms 1500 --linger-ms 400"
+        pub = pub.replace(both, f"{both} --wait-matched 1 --settle-ms 1500 --linger-ms 400", 1)
     p = start(out, publisher, "pub", topic, pub)
     time.sleep(head_start)
     s = start(out, subscriber, "sub", topic, f"{both} {sub} --linger-ms {3000 if wanted else 100}")
