@@ -1,0 +1,39 @@
+//! Why a machine wants to be called again.
+
+use whimbrel_base::time::Instant;
+
+/// What a deadline is for, so that any wake-up can be explained.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reason {
+    /// A periodic heartbeat is due.
+    Heartbeat,
+    /// Delayed repairs are due.
+    Repair,
+    /// The pace allows the next fragments.
+    Pace,
+    /// A reader that does not progress will be given up.
+    StuckReader,
+    /// An acknowledgement is due.
+    Acknowledge,
+    /// A half-received sample will be forgotten.
+    Reassembly,
+    /// A participant announcement is due.
+    Announce,
+    /// Loopback addresses are to be probed for participants.
+    Probe,
+    /// The lease of a remote participant may end.
+    Lease,
+    /// A liveliness assertion is due.
+    Liveliness,
+}
+
+/// A deadline with its reason.
+pub type Deadline = (Instant, Reason);
+
+/// The earlier of two deadlines.
+pub fn earlier(a: Option<Deadline>, b: Option<Deadline>) -> Option<Deadline> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,358 @@
+//! Puts RTPS messages together without copying payloads.
+//!
+//! Headers go into one scratch buffer that is used again and again; payloads stay where they are.
+//! A message leaves as a list of slices.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::cursor::{Endian, padding};
+use whimbrel_base::guid::{EntityId, GuidPrefix};
+use whimbrel_base::locator::Locator;
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::time::Timestamp;
+use whimbrel_base::vendor::{ProtocolVersion, VendorId};
+use whimbrel_wire::header::Header;
+use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
+use whimbrel_wire::parameter::{ParameterId, ParameterList, ParameterListWriter};
+use whimbrel_wire::submessage::{
+    AckNack, Content, Data, DataFrag, Gap, Heartbeat, HeartbeatFrag, InfoDestination,
+    InfoTimestamp, NackFrag,
+};
+
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::writer::Change;
+
+/// Byte order of what we send.
+const ENDIAN: Endian = Endian::Little;
+
+/// Slices a message may consist of.
+const PARTS_MAX: usize = 64;
+
+/// Slices kept free for what one submessage adds.
+const PARTS_PER_SUBMESSAGE: usize = 3;
+
+#[derive(Debug)]
+enum Part {
+    Scratch(Range<usize>),
+    Payload(SharedBytes),
+}
+
+/// What a heartbeat says.
+#[derive(Clone, Copy, Debug)]
+pub struct HeartbeatFields {
+    /// Oldest number available; one past `last` when nothing is.
+    pub first: SequenceNumber,
+    /// Newest number written.
+    pub last: SequenceNumber,
+    /// Its count.
+    pub count: Count,
+    /// No answer is wanted unless something is missing.
+    pub is_final: bool,
+}
+
+/// Builds one message at a time.
+#[derive(Debug, Default)]
+pub struct MessageBuilder {
+    prefix: GuidPrefix,
+    scratch: Vec<u8>,
+    parts: Vec<Part>,
+    inline_qos: Vec<u8>,
+    len: usize,
+    bytes_max: usize,
+    timestamp: Option<Timestamp>,
+    destination: GuidPrefix,
+}
+
+impl MessageBuilder {
+    /// A builder of messages from `prefix`.
+    pub fn new(prefix: GuidPrefix) -> Self {
+        Self {
+            prefix,
+            ..Self::default()
+        }
+    }
+
+    /// Starts over with messages of at most `bytes_max` octets.
+    pub fn begin(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max;
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        self.scratch.clear();
+        self.parts.clear();
+        self.timestamp = None;
+        self.destination = GuidPrefix::UNKNOWN;
+        let header = Header {
+            version: ProtocolVersion::V2_5,
+            vendor: VendorId::WHIMBREL,
+            prefix: self.prefix,
+        };
+        header.compose(&mut self.scratch);
+        self.parts.push(Part::Scratch(0..self.scratch.len()));
+        self.len = self.scratch.len();
+    }
+
+    /// Octets of the message so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True when the message has no submessages yet.
+    pub fn is_empty(&self) -> bool {
+        self.len <= Header::LEN
+    }
+
+    /// True when submessages of `bytes` octets still fit.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        self.is_empty()
+            || (self.len.saturating_add(bytes) <= self.bytes_max
+                && self.parts.len().saturating_add(PARTS_PER_SUBMESSAGE) < PARTS_MAX)
+    }
+
+    /// Sends the message to `to` first when `bytes` octets no longer fit.
+    pub fn make_room(&mut self, bytes: usize, to: &[Locator], outbox: &mut impl Outbox) {
+        if !self.has_room(bytes) {
+            self.flush(to, outbox);
+        }
+    }
+
+    /// Sends the message to `to`, if it has any submessages, and starts the next one.
+    pub fn flush(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
+        if !self.is_empty() {
+            let mut slices: [&[u8]; PARTS_MAX] = [&[]; PARTS_MAX];
+            for (slice, part) in slices.iter_mut().zip(&self.parts) {
+                *slice = match part {
+                    Part::Scratch(range) => self.scratch.get(range.clone()).unwrap_or_default(),
+                    Part::Payload(bytes) => bytes,
+                };
+            }
+            outbox.send(to, slices.get(..self.parts.len()).unwrap_or(&slices));
+            self.clear();
+        }
+    }
+
+    /// Lets `compose` add octets to the scratch buffer.
+    fn compose(&mut self, compose: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.scratch.len();
+        compose(&mut self.scratch);
+        let end = self.scratch.len();
+        self.len = self.len.saturating_add(end.saturating_sub(start));
+        match self.parts.last_mut() {
+            Some(Part::Scratch(range)) if range.end == start => range.end = end,
+            _ => self.parts.push(Part::Scratch(start..end)),
+        }
+    }
+
+    fn payload(&mut self, bytes: SharedBytes) {
+        let pad = padding(bytes.len(), 4);
+        self.len = self.len.saturating_add(bytes.len());
+        self.parts.push(Part::Payload(bytes));
+        if pad > 0 {
+            self.compose(|out| out.resize(out.len().saturating_add(pad), 0));
+        }
+    }
+
+    /// INFO_DST, unless the submessages before it go to the same participant.
+    /// RTPS 2.5 §8.3.8.7.
+    pub fn destination(&mut self, prefix: GuidPrefix) {
+        if self.destination != prefix {
+            self.destination = prefix;
+            self.compose(|out| InfoDestination { prefix }.compose(out, ENDIAN));
+        }
+    }
+
+    /// INFO_TS, unless the submessages before it have the same timestamp. RTPS 2.5 §8.3.8.9.
+    pub fn timestamp(&mut self, timestamp: Timestamp) {
+        if self.timestamp != Some(timestamp) {
+            self.timestamp = Some(timestamp);
+            let time = (!timestamp.is_invalid()).then_some(timestamp);
+            self.compose(|out| InfoTimestamp { time }.compose(out, ENDIAN));
+        }
+    }
+
+    /// DATA with a whole change. RTPS 2.5 §8.3.8.2.
+    ///
+    /// Changes without data carry their key, status info and key hash; `inline_qos` adds an inline
+    /// QoS list for readers that expect one.
+    pub fn data(&mut self, reader: EntityId, writer: EntityId, change: &Change, inline_qos: bool) {
+        let list = self.take_inline_qos(change, inline_qos);
+        let data = Data {
+            reader,
+            writer,
+            number: change.sequence,
+            inline_qos: list
+                .as_ref()
+                .and_then(|list| ParameterList::parse(list, ENDIAN).ok()),
+            content: content_of(change),
+            non_standard_payload: false,
+            payload: &[],
+        };
+        self.compose(|out| {
+            data.compose_head(out, ENDIAN, change.payload.len());
+        });
+        if !change.payload.is_empty() {
+            self.payload(change.payload.clone());
+        }
+        self.inline_qos = list.unwrap_or_default();
+    }
+
+    /// Status info and key hash of changes without data. RTPS 2.5 §9.6.4.8, §9.6.4.9.
+    fn take_inline_qos(&mut self, change: &Change, expected: bool) -> Option<Vec<u8>> {
+        if change.kind == ChangeKind::Alive && !expected {
+            return None;
+        }
+        let mut bytes = core::mem::take(&mut self.inline_qos);
+        bytes.clear();
+        let mut list = ParameterListWriter::new(&mut bytes, ENDIAN);
+        if change.kind != ChangeKind::Alive {
+            let flags =
+                u8::from(change.kind.disposes()) | (u8::from(change.kind.unregisters()) << 1);
+            list.put(ParameterId::KEY_HASH, |out| {
+                out.bytes(&change.instance.key_hash())
+            });
+            list.put(ParameterId::STATUS_INFO, |out| out.bytes(&[0, 0, 0, flags]));
+        }
+        list.finish().ok()?;
+        Some(bytes)
+    }
+
+    /// DATA_FRAG with fragment `number` of a change. RTPS 2.5 §8.3.8.3.
+    pub fn data_frag(
+        &mut self,
+        reader: EntityId,
+        writer: EntityId,
+        change: &Change,
+        number: FragmentNumber,
+    ) {
+        let fragment = change.fragment(number);
+        let list = self.take_inline_qos(change, false);
+        let frag = DataFrag {
+            reader,
+            writer,
+            number: change.sequence,
+            first: number,
+            count: 1,
+            fragment_size: change.fragment_bytes,
+            sample_size: u32::try_from(change.payload.len()).unwrap_or(u32::MAX),
+            inline_qos: list
+                .as_ref()
+                .and_then(|list| ParameterList::parse(list, ENDIAN).ok()),
+            key: content_of(change) == Content::Key,
+            non_standard_payload: false,
+            payload: &[],
+        };
+        self.compose(|out| {
+            frag.compose_head(out, ENDIAN, fragment.len());
+        });
+        if let Some(bytes) = change.payload.slice_of(fragment) {
+            self.payload(bytes);
+        }
+        self.inline_qos = list.unwrap_or_default();
+    }
+
+    /// HEARTBEAT. RTPS 2.5 §8.3.8.6.
+    pub fn heartbeat(&mut self, reader: EntityId, writer: EntityId, fields: HeartbeatFields) {
+        let heartbeat = Heartbeat {
+            reader,
+            writer,
+            first: fields.first,
+            last: fields.last,
+            count: fields.count,
+            is_final: fields.is_final,
+            liveliness: false,
+            group: None,
+        };
+        self.compose(|out| heartbeat.compose(out, ENDIAN));
+    }
+
+    /// HEARTBEAT_FRAG: fragments of `number` up to `last` have left. RTPS 2.5 §8.3.8.7.
+    pub fn heartbeat_frag(
+        &mut self,
+        reader: EntityId,
+        writer: EntityId,
+        number: SequenceNumber,
+        last: FragmentNumber,
+        count: Count,
+    ) {
+        let heartbeat = HeartbeatFrag {
+            reader,
+            writer,
+            number,
+            last,
+            count,
+        };
+        self.compose(|out| heartbeat.compose(out, ENDIAN));
+    }
+
+    /// GAP over `start..end`. RTPS 2.5 §8.3.8.4.
+    pub fn gap(
+        &mut self,
+        reader: EntityId,
+        writer: EntityId,
+        start: SequenceNumber,
+        end: SequenceNumber,
+    ) {
+        let list = SequenceNumberSet::new(end);
+        let gap = Gap {
+            reader,
+            writer,
+            start,
+            list,
+            group: None,
+            filtered_count: None,
+        };
+        self.compose(|out| gap.compose(out, ENDIAN));
+    }
+
+    /// ACKNACK. RTPS 2.5 §8.3.8.1.
+    pub fn acknack(
+        &mut self,
+        reader: EntityId,
+        writer: EntityId,
+        state: SequenceNumberSet,
+        count: Count,
+        is_final: bool,
+    ) {
+        let acknack = AckNack {
+            reader,
+            writer,
+            state,
+            count,
+            is_final,
+        };
+        self.compose(|out| acknack.compose(out, ENDIAN));
+    }
+
+    /// NACK_FRAG. RTPS 2.5 §8.3.8.10.
+    pub fn nack_frag(
+        &mut self,
+        reader: EntityId,
+        writer: EntityId,
+        number: SequenceNumber,
+        state: FragmentNumberSet,
+        count: Count,
+    ) {
+        let nack = NackFrag {
+            reader,
+            writer,
+            number,
+            state,
+            count,
+        };
+        self.compose(|out| nack.compose(out, ENDIAN));
+    }
+}
+
+fn content_of(change: &Change) -> Content {
+    match change.kind {
+        _ if change.payload.is_empty() => Content::None,
+        ChangeKind::Alive => Content::Data,
+        ChangeKind::Disposed | ChangeKind::Unregistered | ChangeKind::DisposedUnregistered => {
+            Content::Key
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Where machines put the messages they want sent.
+
+use whimbrel_base::locator::Locator;
+
+/// Takes messages from a machine: a batch of system calls in the driver, a queue in simulation.
+pub trait Outbox {
+    /// Sends one RTPS message, the concatenation of `parts`, to each of `to`.
+    ///
+    /// Sending never fails for the machine: what the network loses, reliability repairs.
+    fn send(&mut self, to: &[Locator], parts: &[&[u8]]);
+}

@@ -1,0 +1,39 @@
+//! Values by which the participant tells its endpoints about matched remote ones.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::vendor::VendorId;
+
+/// A remote reader that a local writer serves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchedReader {
+    /// Who it is.
+    pub guid: Guid,
+    /// It asked for RELIABLE, so it acknowledges and must be repaired.
+    pub reliable: bool,
+    /// It asked for data from before the match (DURABILITY other than VOLATILE).
+    pub durable: bool,
+    /// It wants writer QoS inside each sample.
+    pub expects_inline_qos: bool,
+    /// Where it listens, already chosen for reachability.
+    pub locators: Vec<Locator>,
+    /// Largest message, in octets of UDP payload, that reaches it without IP fragmentation.
+    pub message_bytes_max: usize,
+}
+
+/// A remote writer that a local reader listens to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchedWriter {
+    /// Who it is.
+    pub guid: Guid,
+    /// It offers RELIABLE: it sends heartbeats and repairs.
+    pub reliable: bool,
+    /// It keeps data for late joiners (DURABILITY other than VOLATILE).
+    pub durable: bool,
+    /// Where it wants acknowledgements, already chosen for reachability.
+    pub locators: Vec<Locator>,
+    /// Which implementation it belongs to.
+    pub vendor: VendorId,
+}

@@ -1,0 +1,173 @@
+//! What a reader answers: acknowledgements and requests.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
+
+use super::Reader;
+use super::writer_proxy::WriterProxy;
+use crate::deadline::{Deadline, Reason, earlier};
+use crate::message::MessageBuilder;
+use crate::outbox::Outbox;
+
+/// First wait before a writer that was never heard is asked again; doubles each time.
+const ASK_PERIOD: Duration = Duration::from_millis(50);
+
+/// The doubling stops after so many times.
+const ASK_DOUBLINGS_MAX: u32 = 6;
+
+/// Requests for fragments sent in one answer.
+const NACK_FRAGS_MAX: usize = 4;
+
+impl Reader {
+    /// When this reader wants to be called again, and why.
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let mut next = None;
+        for proxy in self.writers.values() {
+            let due = [proxy.answer_at, proxy.ask_at].into_iter().flatten().min();
+            next = earlier(next, due.map(|at| (at, Reason::Acknowledge)));
+            if !proxy.info.reliable || !self.config.reliable {
+                let stale = proxy
+                    .assemblies
+                    .values()
+                    .map(|assembly| assembly.arrived_at.after(self.config.reassembly_patience))
+                    .min();
+                next = earlier(next, stale.map(|at| (at, Reason::Reassembly)));
+            }
+        }
+        next
+    }
+
+    /// Acts on deadlines that have passed; [`Reader::poll_transmit`] then sends what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let patience = self.config.reassembly_patience;
+        let reliable = self.config.reliable;
+        for proxy in self.writers.values_mut() {
+            if !proxy.info.reliable || !reliable {
+                proxy
+                    .assemblies
+                    .retain(|_, assembly| assembly.arrived_at.after(patience) > now);
+            }
+        }
+    }
+
+    /// Sends whatever is due at `now`.
+    pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let due: Vec<Guid> = self
+            .writers
+            .iter()
+            .filter(|(_, proxy)| {
+                [proxy.answer_at, proxy.ask_at]
+                    .into_iter()
+                    .flatten()
+                    .any(|at| at <= now)
+            })
+            .map(|(guid, _)| *guid)
+            .collect();
+        for writer in due {
+            let mut message = core::mem::take(&mut self.message);
+            if let Some(mut proxy) = self.writers.remove(&writer) {
+                message.begin(1024);
+                self.answer(now, &mut proxy, &mut message);
+                message.flush(&proxy.info.locators, outbox);
+                self.writers.insert(writer, proxy);
+            }
+            self.message = message;
+        }
+    }
+
+    fn answer(&mut self, now: Instant, proxy: &mut WriterProxy, message: &mut MessageBuilder) {
+        let writer = proxy.info.guid;
+        let entity = self.config.guid.entity;
+        if proxy.ask_at.is_some_and(|at| at <= now) && proxy.expected.is_none() {
+            // Pre-emptive: makes the writer send a heartbeat. RTPS 2.5 §8.4.12.1.
+            proxy.asked = proxy.asked.saturating_add(1);
+            let wait = ASK_PERIOD.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
+            proxy.ask_at = Some(now.after(wait));
+            proxy.acknack_count = proxy.acknack_count.next();
+            message.destination(writer.prefix);
+            let nothing = SequenceNumberSet::new(SequenceNumber::FIRST);
+            message.acknack(entity, writer.entity, nothing, proxy.acknack_count, false);
+            self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+            return;
+        }
+        if proxy.answer_at.is_none_or(|at| at > now) {
+            return;
+        }
+        proxy.answer_at = None;
+        let missing = self.wanted(proxy);
+        let fragments = self.wanted_fragments(now, proxy);
+        let repeated = proxy.requested.is_some_and(|(at, base)| {
+            base == missing.base() && now.since(at) < self.config.nack_period
+        });
+        let asks = !missing.is_empty() || !fragments.is_empty();
+        if asks && repeated && !proxy.must_answer {
+            let (at, _) = proxy.requested.unwrap_or((now, missing.base()));
+            proxy.answer_at = Some(at.after(self.config.nack_period));
+            return;
+        }
+        if asks {
+            proxy.requested = Some((now, missing.base()));
+        }
+        message.destination(writer.prefix);
+        if !missing.is_empty() || proxy.must_answer {
+            proxy.must_answer = false;
+            proxy.acknack_count = proxy.acknack_count.next();
+            message.acknack(entity, writer.entity, missing, proxy.acknack_count, true);
+            self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+        }
+        for (sequence, set) in fragments {
+            proxy.nack_frag_count = proxy.nack_frag_count.next();
+            let count = proxy.nack_frag_count;
+            message.nack_frag(entity, writer.entity, sequence, set, count);
+            self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
+        }
+        if self.has_fresh_fragments(now, proxy) && proxy.answer_at.is_none() {
+            proxy.answer_at = Some(now.after(self.config.fragment_patience));
+        }
+    }
+
+    /// What to ask for; nothing while the cache has no room for it.
+    fn wanted(&self, proxy: &WriterProxy) -> SequenceNumberSet {
+        let missing = proxy.missing();
+        if !self.full && proxy.waiting.len() < self.config.reorder_samples_max {
+            return missing;
+        }
+        let next = missing.base();
+        let mut wanted = SequenceNumberSet::new(next);
+        // Only the next in order still finds a place, and everything waits for it.
+        if !self.full && missing.contains(next) {
+            wanted.insert(next);
+        }
+        wanted
+    }
+
+    fn wanted_fragments(
+        &self,
+        now: Instant,
+        proxy: &WriterProxy,
+    ) -> Vec<(SequenceNumber, FragmentNumberSet)> {
+        let patience = self.config.fragment_patience;
+        proxy
+            .assemblies
+            .iter()
+            .filter_map(|(sequence, assembly)| {
+                let still_sending = now.since(assembly.arrived_at) < patience;
+                assembly.missing(still_sending).map(|set| (*sequence, set))
+            })
+            .take(NACK_FRAGS_MAX)
+            .collect()
+    }
+
+    /// True while fragments are still arriving, so that it is too early to ask for all.
+    fn has_fresh_fragments(&self, now: Instant, proxy: &WriterProxy) -> bool {
+        let patience = self.config.fragment_patience;
+        proxy
+            .assemblies
+            .values()
+            .any(|assembly| now.since(assembly.arrived_at) < patience)
+    }
+}

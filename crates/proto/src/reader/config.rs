@@ -1,0 +1,69 @@
+//! What a reader is told when it is made.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::time::Duration;
+
+use crate::cache::CacheConfig;
+
+/// Finds the instance to which a payload belongs. RTPS 2.5 §9.6.4.8.
+pub trait KeyExtractor: Send + fmt::Debug {
+    /// The instance of `payload` (encapsulation included), which is whole data or, when `is_key`,
+    /// only its key; `None` when the octets are not of the type.
+    fn instance_of(&self, payload: &[u8], is_key: bool) -> Option<InstanceHandle>;
+}
+
+/// Settings of a [`super::Reader`].
+#[derive(Debug)]
+pub struct ReaderConfig {
+    /// Who it is.
+    pub guid: Guid,
+    /// It wants everything, in order (RELIABILITY kind RELIABLE).
+    pub reliable: bool,
+    /// It wants data from before the match (DURABILITY other than VOLATILE).
+    pub durable: bool,
+    /// How to find instances, for topics with key.
+    pub keys: Option<Box<dyn KeyExtractor>>,
+    /// History and resource limits of its cache.
+    pub cache: CacheConfig,
+    /// Largest sample taken, in octets.
+    pub sample_bytes_max: usize,
+    /// Octets that half-received samples may hold.
+    pub reassembly_bytes_max: usize,
+    /// Samples of one writer that may be half received.
+    pub reassembly_samples_max: usize,
+    /// Samples of one writer that may wait for an earlier one.
+    pub reorder_samples_max: usize,
+    /// How long an answer to a heartbeat is delayed. RTPS 2.5 §8.4.12.1.
+    pub heartbeat_response_delay: Duration,
+    /// How soon the same request may be repeated.
+    pub nack_period: Duration,
+    /// Fragments that stopped arriving for this long are taken for lost.
+    pub fragment_patience: Duration,
+    /// Half-received samples of best-effort writers are forgotten after this.
+    pub reassembly_patience: Duration,
+}
+
+impl ReaderConfig {
+    /// A best-effort, volatile reader of a topic without key with the default limits.
+    pub fn new(guid: Guid, cache: CacheConfig) -> Self {
+        Self {
+            guid,
+            reliable: false,
+            durable: false,
+            keys: None,
+            cache,
+            sample_bytes_max: 1 << 30,
+            reassembly_bytes_max: 1 << 31,
+            reassembly_samples_max: 16,
+            reorder_samples_max: 4096,
+            heartbeat_response_delay: Duration::ZERO,
+            nack_period: Duration::from_millis(5),
+            fragment_patience: Duration::from_millis(10),
+            reassembly_patience: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! What arrives from writers: data, fragments, heartbeats and gaps.
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::submessage::{Gap, Heartbeat};
+
+use super::reassembly::{Assembly, FragmentRun};
+use super::writer_proxy::{Arrived, WriterProxy};
+use super::{Reader, ReaderEvent};
+use crate::cache::CacheChange;
+use crate::change::ChangeKind;
+
+/// A DATA submessage as a reader sees it.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// Who wrote it.
+    pub writer: Guid,
+    /// Its number.
+    pub sequence: SequenceNumber,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The key hash that travelled with it.
+    pub key_hash: Option<InstanceHandle>,
+    /// The payload is only the key.
+    pub is_key: bool,
+    /// Payload, encapsulation included; may be empty for changes without data.
+    pub payload: SharedBytes,
+    /// When it was written, as far as known.
+    pub source_timestamp: Timestamp,
+    /// When it arrived, by the wall clock.
+    pub reception_timestamp: Timestamp,
+}
+
+/// A DATA_FRAG submessage as a reader sees it.
+#[derive(Clone, Debug)]
+pub struct IncomingFragments<'a> {
+    /// The change, with an empty payload.
+    pub change: Incoming,
+    /// The fragments.
+    pub run: FragmentRun<'a>,
+}
+
+impl Reader {
+    /// Data of a matched writer. RTPS 2.5 §8.3.8.2.
+    ///
+    /// # Errors
+    /// Refuses strangers, numbers seen before and payloads from which no key can be had.
+    pub fn handle_data(&mut self, _now: Instant, data: Incoming) -> Result<(), Reject> {
+        let reliable = self.is_reliable_with(data.writer)?;
+        let proxy = self.proxy(data.writer)?;
+        if proxy.has(data.sequence) {
+            self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        if data.payload.len() > self.config.sample_bytes_max {
+            return Err(Reject::new(RejectKind::Limit, 0));
+        }
+        let writer = data.writer;
+        let sequence = data.sequence;
+        let key_fault = Reject::new(RejectKind::Key, 0);
+        let arrived = self.arrived(data);
+        let waiting_max = self.config.reorder_samples_max;
+        let proxy = self.proxy(writer)?;
+        proxy.assemblies.remove(&sequence);
+        let Some(arrived) = arrived else {
+            // A change nobody can place must not hold up those behind it.
+            proxy.leave_out(sequence, sequence.next());
+            self.deliver_in_order(writer);
+            return Err(key_fault);
+        };
+        if !reliable {
+            self.deliver_best_effort(writer, sequence, arrived);
+            return Ok(());
+        }
+        if proxy.expected != Some(sequence) && proxy.waiting.len() >= waiting_max {
+            return Err(Reject::new(RejectKind::Limit, 0));
+        }
+        proxy.last = proxy.last.max(sequence);
+        proxy.waiting.insert(sequence, arrived);
+        self.deliver_in_order(writer);
+        Ok(())
+    }
+
+    fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {
+        self.writers
+            .get_mut(&writer)
+            .ok_or(Reject::new(RejectKind::Stranger, 0))
+    }
+
+    fn is_reliable_with(&self, writer: Guid) -> Result<bool, Reject> {
+        let proxy = self
+            .writers
+            .get(&writer)
+            .ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        Ok(self.config.reliable && proxy.info.reliable)
+    }
+
+    /// Finds the instance; `None` where that is impossible.
+    fn arrived(&self, data: Incoming) -> Option<Arrived> {
+        let instance = match &self.config.keys {
+            None => InstanceHandle::NIL,
+            // A payload speaks for itself; the key hash only helps where there is none.
+            Some(keys) if !data.payload.is_empty() => {
+                keys.instance_of(&data.payload, data.is_key)?
+            }
+            Some(_) => data.key_hash?,
+        };
+        Some(Arrived {
+            kind: data.kind,
+            instance,
+            payload: data.payload,
+            source_timestamp: data.source_timestamp,
+            reception_timestamp: data.reception_timestamp,
+        })
+    }
+
+    fn deliver_best_effort(&mut self, writer: Guid, sequence: SequenceNumber, arrived: Arrived) {
+        let Some(proxy) = self.writers.get_mut(&writer) else {
+            return;
+        };
+        let expected = proxy.expected.unwrap_or(SequenceNumber::FIRST);
+        // Before the first change there is nothing that could have been lost.
+        let first_contact = proxy.last == SequenceNumber::ZERO;
+        proxy.last = proxy.last.max(sequence);
+        let lost = if first_contact {
+            0
+        } else {
+            sequence.since(expected)
+        };
+        proxy.expected = Some(sequence.next());
+        proxy.gone.forget_below(sequence.0);
+        proxy.assemblies = proxy.assemblies.split_off(&sequence.next());
+        self.lose(lost);
+        let instance = arrived.instance;
+        let bytes = arrived.payload.len();
+        match self.cache.add(cache_change(writer, sequence, arrived)) {
+            Ok(added) => {
+                self.news |= added.is_visible();
+                self.statistics.count_delivered(bytes);
+            }
+            Err(reason) => {
+                self.statistics.rejected = self.statistics.rejected.saturating_add(1);
+                self.report(ReaderEvent::SampleRejected { reason, instance });
+            }
+        }
+    }
+
+    fn lose(&mut self, count: u64) {
+        if count > 0 {
+            self.statistics.lost = self.statistics.lost.saturating_add(count);
+            self.report(ReaderEvent::SampleLost { count });
+        }
+    }
+
+    /// Moves arrived changes into the cache as far as order and room allow.
+    pub(super) fn deliver_in_order(&mut self, writer: Guid) {
+        let Some(proxy) = self.writers.get_mut(&writer) else {
+            return;
+        };
+        let had_history = proxy.has_history();
+        while let Some(sequence) = proxy.next_in_order() {
+            let Some(arrived) = proxy.waiting.get(&sequence).cloned() else {
+                break;
+            };
+            let instance = arrived.instance;
+            let bytes = arrived.payload.len();
+            match self.cache.add(cache_change(writer, sequence, arrived)) {
+                Ok(added) => {
+                    proxy.delivered(sequence);
+                    self.news |= added.is_visible();
+                    self.statistics.count_delivered(bytes);
+                }
+                Err(reason) => {
+                    if !core::mem::replace(&mut self.full, true) {
+                        self.statistics.rejected = self.statistics.rejected.saturating_add(1);
+                        self.reported
+                            .push_back(ReaderEvent::SampleRejected { reason, instance });
+                    }
+                    break;
+                }
+            }
+        }
+        if !had_history && proxy.has_history() {
+            self.report(ReaderEvent::HistoryComplete(writer));
+        }
+    }
+
+    /// Samples were taken from the cache: goes on with what had found no room.
+    pub fn handle_room(&mut self, now: Instant) {
+        if !core::mem::take(&mut self.full) {
+            return;
+        }
+        let writers: alloc::vec::Vec<Guid> = self
+            .writers
+            .iter()
+            .filter(|(_, proxy)| !proxy.waiting.is_empty())
+            .map(|(guid, _)| *guid)
+            .collect();
+        for writer in writers {
+            self.deliver_in_order(writer);
+            if let Some(proxy) = self.writers.get_mut(&writer) {
+                // The writer may be blocked: tell it at once how far we are.
+                proxy.must_answer = true;
+                proxy.answer_at = Some(now);
+            }
+        }
+    }
+
+    /// Fragments of a matched writer. RTPS 2.5 §8.3.8.3.
+    ///
+    /// # Errors
+    /// Refuses strangers, numbers seen before, impossible fragments and what goes over the limits.
+    pub fn handle_data_frag(
+        &mut self,
+        now: Instant,
+        fragments: IncomingFragments<'_>,
+    ) -> Result<(), Reject> {
+        let IncomingFragments { mut change, run } = fragments;
+        let sequence = change.sequence;
+        let held = self.reassembly_bytes();
+        let (bytes_max, samples_max) = (
+            self.config.sample_bytes_max,
+            self.config.reassembly_samples_max,
+        );
+        let over = held.saturating_add(run.bytes.len()) > self.config.reassembly_bytes_max;
+        let reliable = self.is_reliable_with(change.writer)?;
+        let proxy = self.proxy(change.writer)?;
+        if proxy.has(sequence) {
+            self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        if over {
+            return Err(Reject::new(RejectKind::Limit, 0));
+        }
+        if !proxy.assemblies.contains_key(&sequence) {
+            while proxy.assemblies.len() >= samples_max {
+                // Reliable samples are needed in order, best-effort ones only while fresh.
+                let first = proxy.assemblies.keys().next().copied();
+                let last = proxy.assemblies.keys().next_back().copied();
+                match if reliable {
+                    last.filter(|last| *last > sequence)
+                } else {
+                    first
+                } {
+                    Some(victim) => proxy.assemblies.remove(&victim),
+                    None => return Err(Reject::new(RejectKind::Limit, 0)),
+                };
+            }
+            proxy
+                .assemblies
+                .insert(sequence, Assembly::new(&run, bytes_max)?);
+        }
+        proxy.last = proxy.last.max(sequence);
+        let Some(assembly) = proxy.assemblies.get_mut(&sequence) else {
+            return Ok(());
+        };
+        if !assembly.insert(now, &run)? {
+            return Ok(());
+        }
+        let Some(whole) = proxy.assemblies.remove(&sequence) else {
+            return Ok(());
+        };
+        change.payload = SharedBytes::from_vec(whole.into_bytes());
+        self.handle_data(now, change)
+    }
+
+    /// Octets held by half-received samples.
+    pub fn reassembly_bytes(&self) -> usize {
+        self.writers
+            .values()
+            .flat_map(|proxy| proxy.assemblies.values())
+            .fold(0, |sum, assembly| {
+                sum.saturating_add(assembly.memory_bytes())
+            })
+    }
+
+    /// A heartbeat of a matched writer. RTPS 2.5 §8.4.12.1, §8.3.8.6.
+    ///
+    /// # Errors
+    /// Refuses strangers and repeated counts.
+    pub fn handle_heartbeat(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        heartbeat: &Heartbeat,
+    ) -> Result<(), Reject> {
+        if !self.is_reliable_with(from)? {
+            return Ok(());
+        }
+        let durable = self.config.durable;
+        let delay = self.config.heartbeat_response_delay;
+        let proxy = self.proxy(from)?;
+        if !proxy.accept_heartbeat(heartbeat.count) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        proxy.ask_at = None;
+        proxy.last = proxy.last.max(heartbeat.last);
+        let first_contact = proxy.expected.is_none();
+        if first_contact {
+            proxy.history_ends = Some(heartbeat.last);
+            proxy.start_at(start_of(durable, proxy, heartbeat));
+        }
+        let lost = proxy.advance_to(heartbeat.first);
+        // What was given up before the first contact was never promised to this reader.
+        let lost = if first_contact { 0 } else { lost };
+        proxy.must_answer |= !heartbeat.is_final;
+        if proxy.must_answer || !proxy.is_complete() {
+            let due = now.after(delay);
+            proxy.answer_at = Some(proxy.answer_at.map_or(due, |at| at.min(due)));
+        }
+        if first_contact && proxy.has_history() {
+            self.reported.push_back(ReaderEvent::HistoryComplete(from));
+        }
+        self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
+        self.lose(lost);
+        self.deliver_in_order(from);
+        Ok(())
+    }
+
+    /// A fragment heartbeat of a matched writer. RTPS 2.5 §8.3.8.7.
+    ///
+    /// # Errors
+    /// Refuses strangers and repeated counts.
+    pub fn handle_heartbeat_frag(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        sequence: SequenceNumber,
+        last: FragmentNumber,
+        count: Count,
+    ) -> Result<(), Reject> {
+        if !self.is_reliable_with(from)? {
+            return Ok(());
+        }
+        let proxy = self.proxy(from)?;
+        if !proxy.accept_heartbeat_frag(count) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        if let Some(assembly) = proxy.assemblies.get_mut(&sequence) {
+            assembly.announced = assembly.announced.max(last.0);
+            if assembly.missing(true).is_some() {
+                proxy.answer_at = Some(proxy.answer_at.map_or(now, |at| at.min(now)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A gap of a matched writer. RTPS 2.5 §8.3.8.4, §8.4.12.1.
+    ///
+    /// # Errors
+    /// Refuses strangers and gaps that leave too many ranges behind.
+    pub fn handle_gap(&mut self, _now: Instant, from: Guid, gap: &Gap) -> Result<(), Reject> {
+        if !self.is_reliable_with(from)? {
+            return Ok(());
+        }
+        let proxy = self.proxy(from)?;
+        let mut fits = proxy.leave_out(gap.start, gap.list.base());
+        for sequence in gap.list.iter() {
+            fits &= proxy.leave_out(sequence, sequence.next());
+        }
+        self.deliver_in_order(from);
+        if fits {
+            Ok(())
+        } else {
+            Err(Reject::new(RejectKind::Limit, 0))
+        }
+    }
+}
+
+/// Where the data that concerns this reader starts, by the first heartbeat.
+fn start_of(durable: bool, proxy: &WriterProxy, heartbeat: &Heartbeat) -> SequenceNumber {
+    // Cyclone DDS repairs whatever is asked for, also history that a volatile reader must not
+    // see; its volatile readers start after the first heartbeat, and so do ours.
+    let whole_history =
+        !durable && proxy.info.durable && proxy.info.vendor == VendorId::CYCLONE_DDS;
+    let start = if whole_history {
+        heartbeat.last.next()
+    } else {
+        heartbeat.first
+    };
+    let arrived = proxy.waiting.keys().next().copied();
+    arrived.map_or(start, |arrived| arrived.min(start))
+}
+
+fn cache_change(writer: Guid, sequence: SequenceNumber, arrived: Arrived) -> CacheChange {
+    CacheChange {
+        writer,
+        instance: arrived.instance,
+        kind: arrived.kind,
+        payload: arrived.payload,
+        source_timestamp: arrived.source_timestamp,
+        reception_timestamp: arrived.reception_timestamp,
+        sequence,
+    }
+}

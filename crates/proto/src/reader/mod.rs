@@ -1,0 +1,199 @@
+//! The reader machine. RTPS 2.5 §8.4.3, §8.4.10–§8.4.12.
+//!
+//! Data of reliable writers is put in order per writer and what is missing is asked for; data of
+//! best-effort writers is taken as it comes, never backwards. What is delivered lands in the
+//! DCPS cache ([`crate::cache`]). It must never wait and never trust a claimed size.
+//!
+//! Start reading at [`Reader::handle_data`], then `deliver.rs`; answers leave in `acknowledge.rs`.
+
+mod acknowledge;
+mod config;
+mod deliver;
+mod ranges;
+mod reassembly;
+#[cfg(test)]
+mod tests;
+mod writer_proxy;
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::status::SampleRejectedKind;
+use whimbrel_base::time::{Instant, Timestamp};
+
+pub use self::config::{KeyExtractor, ReaderConfig};
+pub use self::deliver::{Incoming, IncomingFragments};
+pub use self::reassembly::FragmentRun;
+use self::writer_proxy::WriterProxy;
+use crate::cache::ReaderCache;
+use crate::message::MessageBuilder;
+use crate::peer::MatchedWriter;
+
+/// What a reader reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReaderEvent {
+    /// The cache holds news. DDS 1.4 §2.2.4.1 DATA_AVAILABLE.
+    DataAvailable,
+    /// Changes that will never arrive. DDS 1.4 §2.2.4.1 SAMPLE_LOST.
+    SampleLost {
+        /// How many.
+        count: u64,
+    },
+    /// A change for which the cache has no room. DDS 1.4 §2.2.4.1 SAMPLE_REJECTED.
+    SampleRejected {
+        /// Which limit was met.
+        reason: SampleRejectedKind,
+        /// Whose change it was.
+        instance: InstanceHandle,
+    },
+    /// A writer's history has arrived completely, or there is none.
+    HistoryComplete(Guid),
+}
+
+/// Counters of a reader.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ReaderStatistics {
+    /// Changes put into the cache.
+    pub delivered: u64,
+    /// Octets of payload put into the cache.
+    pub delivered_bytes: u64,
+    /// Changes and fragments that had arrived before.
+    pub duplicates: u64,
+    /// Changes that will never arrive.
+    pub lost: u64,
+    /// Changes for which there was no room.
+    pub rejected: u64,
+    /// Acknowledgements sent.
+    pub acknacks: u64,
+    /// Requests for fragments sent.
+    pub nack_frags: u64,
+    /// Heartbeats received.
+    pub heartbeats: u64,
+}
+
+impl ReaderStatistics {
+    fn count_delivered(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.delivered = self.delivered.saturating_add(1);
+        self.delivered_bytes = self.delivered_bytes.saturating_add(bytes);
+    }
+}
+
+/// The reader machine.
+#[derive(Debug)]
+pub struct Reader {
+    config: ReaderConfig,
+    writers: BTreeMap<Guid, WriterProxy>,
+    cache: ReaderCache,
+    /// Some change in order found no room in the cache.
+    full: bool,
+    news: bool,
+    reported: VecDeque<ReaderEvent>,
+    message: MessageBuilder,
+    statistics: ReaderStatistics,
+}
+
+/// Reports kept at most; a driver that does not fetch them loses the oldest.
+const REPORTS_MAX: usize = 1024;
+
+impl Reader {
+    /// A reader with an empty cache and no writers.
+    pub fn new(config: ReaderConfig) -> Self {
+        Self {
+            writers: BTreeMap::new(),
+            cache: ReaderCache::new(config.cache.clone()),
+            full: false,
+            news: false,
+            reported: VecDeque::new(),
+            message: MessageBuilder::new(config.guid.prefix),
+            statistics: ReaderStatistics::default(),
+            config,
+        }
+    }
+
+    /// Who this is.
+    pub fn guid(&self) -> Guid {
+        self.config.guid
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &ReaderConfig {
+        &self.config
+    }
+
+    /// Its counters.
+    pub fn statistics(&self) -> ReaderStatistics {
+        self.statistics
+    }
+
+    /// The samples delivered so far.
+    pub fn cache(&self) -> &ReaderCache {
+        &self.cache
+    }
+
+    /// The samples delivered so far, to be read or taken; call [`Reader::handle_room`] afterwards.
+    pub fn cache_mut(&mut self) -> &mut ReaderCache {
+        &mut self.cache
+    }
+
+    /// Number of matched writers.
+    pub fn writer_count(&self) -> usize {
+        self.writers.len()
+    }
+
+    /// True when `writer` is matched.
+    pub fn is_matched(&self, writer: Guid) -> bool {
+        self.writers.contains_key(&writer)
+    }
+
+    /// True when every matched durable writer's history has arrived.
+    /// DDS 1.4 §2.2.2.5.3.9 (wait_for_historical_data).
+    pub fn has_history(&self) -> bool {
+        !(self.config.durable && self.config.reliable)
+            || self
+                .writers
+                .values()
+                .all(|writer| !writer.info.durable || writer.has_history())
+    }
+
+    /// Listens to `writer` from now on. A writer known already is updated.
+    pub fn handle_matched(&mut self, now: Instant, writer: MatchedWriter) {
+        let guid = writer.guid;
+        let reliable = self.config.reliable && writer.reliable;
+        if let Some(known) = self.writers.get_mut(&guid) {
+            known.info = writer;
+            return;
+        }
+        let mut proxy = WriterProxy::new(writer);
+        if reliable {
+            proxy.ask_at = Some(now);
+        } else {
+            proxy.expected = Some(SequenceNumber::FIRST);
+        }
+        self.writers.insert(guid, proxy);
+    }
+
+    /// Forgets `writer`; its instances lose it.
+    pub fn handle_unmatched(&mut self, _now: Instant, wall: Timestamp, writer: Guid) {
+        if self.writers.remove(&writer).is_some() {
+            self.news |= self.cache.writer_gone(writer, wall);
+        }
+    }
+
+    fn report(&mut self, event: ReaderEvent) {
+        if self.reported.len() >= REPORTS_MAX {
+            self.reported.pop_front();
+        }
+        self.reported.push_back(event);
+    }
+
+    /// Takes the next report.
+    pub fn poll_event(&mut self) -> Option<ReaderEvent> {
+        if core::mem::take(&mut self.news) {
+            return Some(ReaderEvent::DataAvailable);
+        }
+        self.reported.pop_front()
+    }
+}

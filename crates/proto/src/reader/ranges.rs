@@ -1,0 +1,129 @@
+//! Sets of numbers kept as ranges, so that a claimed range costs no more than a single number.
+
+use alloc::collections::BTreeMap;
+
+/// A set of numbers as disjoint half-open ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RangeSet {
+    ranges: BTreeMap<i64, i64>,
+}
+
+impl RangeSet {
+    /// Adds `start..end`; an empty range changes nothing.
+    pub(super) fn insert(&mut self, start: i64, end: i64) {
+        if start >= end {
+            return;
+        }
+        let (mut start, mut end) = (start, end);
+        while let Some((known_start, known_end)) =
+            self.ranges.range(..=end).next_back().map(|(s, e)| (*s, *e))
+        {
+            if known_end < start {
+                break;
+            }
+            start = start.min(known_start);
+            end = end.max(known_end);
+            self.ranges.remove(&known_start);
+        }
+        self.ranges.insert(start, end);
+    }
+
+    /// True when `number` is in the set.
+    pub(super) fn contains(&self, number: i64) -> bool {
+        self.end_of(number).is_some()
+    }
+
+    /// The end of the range that `number` is in.
+    pub(super) fn end_of(&self, number: i64) -> Option<i64> {
+        self.ranges
+            .range(..=number)
+            .next_back()
+            .map(|(_, end)| *end)
+            .filter(|end| number < *end)
+    }
+
+    /// Where the first range that starts after `number` starts.
+    pub(super) fn next_start(&self, number: i64) -> Option<i64> {
+        let after = number.checked_add(1)?;
+        self.ranges.range(after..).next().map(|(start, _)| *start)
+    }
+
+    /// Drops everything below `start`.
+    pub(super) fn forget_below(&mut self, start: i64) {
+        while let Some((known_start, known_end)) = self
+            .ranges
+            .first_key_value()
+            .map(|(s, e)| (*s, *e))
+            .filter(|(s, _)| *s < start)
+        {
+            self.ranges.remove(&known_start);
+            if known_end > start {
+                self.ranges.insert(start, known_end);
+            }
+        }
+    }
+
+    /// Number of disjoint ranges.
+    pub(super) fn range_count(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The smallest number from `from` on that is not in the set.
+    pub(super) fn first_missing(&self, from: i64) -> i64 {
+        self.end_of(from).unwrap_or(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_merge_and_forget() {
+        let mut set = RangeSet::default();
+        set.insert(5, 7);
+        set.insert(9, 12);
+        assert_eq!(set.range_count(), 2);
+        set.insert(7, 9);
+        assert_eq!(set.range_count(), 1);
+        assert_eq!(set.end_of(6), Some(12));
+        set.insert(1, 20);
+        assert_eq!(set.range_count(), 1);
+        set.forget_below(10);
+        assert!(!set.contains(9));
+        assert!(set.contains(10));
+        assert_eq!(set.first_missing(10), 20);
+        set.insert(3, 3);
+        set.insert(4, 2);
+        assert_eq!(set.range_count(), 1);
+        set.insert(1, i64::MAX);
+        assert_eq!(set.first_missing(1), i64::MAX);
+    }
+
+    #[test]
+    fn agrees_with_a_plain_set() {
+        let mut seed = 7u64;
+        let mut next = |below: u64| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((seed >> 33) % below) as i64
+        };
+        let mut set = RangeSet::default();
+        let mut plain = alloc::collections::BTreeSet::new();
+        for _ in 0..500 {
+            let start = next(200);
+            let end = start + next(6);
+            set.insert(start, end);
+            plain.extend(start..end);
+            for number in 0..210 {
+                assert_eq!(set.contains(number), plain.contains(&number), "{number}");
+            }
+            if next(50) == 0 {
+                let below = next(200);
+                set.forget_below(below);
+                plain.retain(|number| *number >= below);
+            }
+        }
+    }
+}

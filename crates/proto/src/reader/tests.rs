@@ -1,0 +1,487 @@
+//! A reader fed by hand, and a writer and a reader joined by a lossy in-memory wire.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::{History, Limit, ResourceLimits};
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::message::Submessage;
+use whimbrel_wire::number_set::SequenceNumberSet;
+use whimbrel_wire::submessage::{Gap, Heartbeat};
+
+use super::{Incoming, KeyExtractor, Reader, ReaderConfig, ReaderEvent};
+use crate::cache::{CacheConfig, CachedSample, Selector};
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::peer::{MatchedReader, MatchedWriter};
+use crate::receive::{MessageReceiver, Target};
+use crate::writer::{NewChange, WriteError, Writer, WriterConfig};
+
+const WRITER: Guid = Guid::new(
+    GuidPrefix([1; 12]),
+    EntityId::user(1, EntityKind::WriterNoKey),
+);
+const READER: Guid = Guid::new(
+    GuidPrefix([2; 12]),
+    EntityId::user(1, EntityKind::ReaderNoKey),
+);
+const NOW: Instant = Instant(1_000_000_000);
+
+#[derive(Default)]
+struct Sent(Vec<Vec<u8>>);
+
+impl Outbox for Sent {
+    fn send(&mut self, _to: &[Locator], parts: &[&[u8]]) {
+        self.0.push(parts.concat());
+    }
+}
+
+fn keep_all(max_samples: u32) -> CacheConfig {
+    CacheConfig {
+        keyed: false,
+        history: History::KeepAll,
+        limits: ResourceLimits {
+            max_samples: Limit::at_most(max_samples),
+            ..ResourceLimits::UNLIMITED
+        },
+        ..CacheConfig::default()
+    }
+}
+
+fn reader(adapt: impl FnOnce(&mut ReaderConfig)) -> Reader {
+    let mut config = ReaderConfig::new(READER, keep_all(10_000));
+    config.reliable = true;
+    adapt(&mut config);
+    Reader::new(config)
+}
+
+fn matched(reliable: bool) -> MatchedWriter {
+    MatchedWriter {
+        guid: WRITER,
+        reliable,
+        durable: false,
+        locators: vec![],
+        vendor: VendorId::WHIMBREL,
+    }
+}
+
+fn data(number: i64) -> Incoming {
+    Incoming {
+        writer: WRITER,
+        sequence: SequenceNumber(number),
+        kind: ChangeKind::Alive,
+        key_hash: None,
+        is_key: false,
+        payload: SharedBytes::copy_from(&number.to_le_bytes()),
+        source_timestamp: Timestamp(number),
+        reception_timestamp: Timestamp(number),
+    }
+}
+
+fn heartbeat(first: i64, last: i64, count: i32, is_final: bool) -> Heartbeat {
+    Heartbeat {
+        reader: EntityId::UNKNOWN,
+        writer: WRITER.entity,
+        first: SequenceNumber(first),
+        last: SequenceNumber(last),
+        count: Count(count),
+        is_final,
+        liveliness: false,
+        group: None,
+    }
+}
+
+fn taken(reader: &mut Reader) -> Vec<i64> {
+    let mut samples = Vec::new();
+    reader.cache_mut().take(&Selector::ALL, &mut samples);
+    samples
+        .iter()
+        .map(|sample: &CachedSample| sample.sequence.0)
+        .collect()
+}
+
+/// What the reader answers now: base and requested numbers of each ACKNACK.
+fn answers(reader: &mut Reader, now: Instant) -> Vec<(i64, Vec<i64>)> {
+    let mut sent = Sent::default();
+    reader.poll_transmit(now, &mut sent);
+    let mut found = vec![];
+    for message in &sent.0 {
+        for inbound in MessageReceiver::new(message, WRITER.prefix).unwrap() {
+            if let Submessage::AckNack(acknack) = inbound.unwrap().submessage {
+                let numbers = acknack.state.iter().map(|number| number.0).collect();
+                found.push((acknack.state.base().0, numbers));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn order_is_kept_and_holes_are_asked_for() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    assert_eq!(answers(&mut reader, NOW), [(1, vec![])]);
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 0, 1, false))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(1, vec![])]);
+    reader.handle_data(NOW, data(1)).unwrap();
+    reader.handle_data(NOW, data(4)).unwrap();
+    assert_eq!(taken(&mut reader), [1]);
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 2, true))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(2, vec![2, 3, 5])]);
+    reader.handle_data(NOW, data(3)).unwrap();
+    reader.handle_data(NOW, data(2)).unwrap();
+    assert_eq!(taken(&mut reader), [2, 3, 4]);
+    assert!(reader.handle_data(NOW, data(2)).is_err());
+    reader.handle_data(NOW, data(5)).unwrap();
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 3, true))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), []);
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 4, false))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(6, vec![])]);
+    assert!(
+        reader
+            .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 4, false))
+            .is_err()
+    );
+}
+
+#[test]
+fn gaps_of_any_size_are_passed_over() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, i64::MAX - 1, 1, false))
+        .unwrap();
+    let gap = Gap {
+        reader: EntityId::UNKNOWN,
+        writer: WRITER.entity,
+        start: SequenceNumber(1),
+        list: SequenceNumberSet::new(SequenceNumber(i64::MAX - 1)),
+        group: None,
+        filtered_count: None,
+    };
+    reader.handle_gap(NOW, WRITER, &gap).unwrap();
+    assert_eq!(
+        answers(&mut reader, NOW),
+        [(i64::MAX - 1, vec![i64::MAX - 1])]
+    );
+    reader.handle_data(NOW, data(i64::MAX - 1)).unwrap();
+    assert_eq!(taken(&mut reader), [i64::MAX - 1]);
+}
+
+#[test]
+fn what_the_writer_gave_up_is_lost_but_the_rest_arrives() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 9, 1, true))
+        .unwrap();
+    reader.handle_data(NOW, data(3)).unwrap();
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(6, 9, 2, true))
+        .unwrap();
+    assert_eq!(taken(&mut reader), [3]);
+    let events: Vec<_> = core::iter::from_fn(|| reader.poll_event()).collect();
+    assert!(
+        events.contains(&ReaderEvent::SampleLost { count: 4 }),
+        "{events:?}"
+    );
+    assert_eq!(reader.statistics().lost, 4);
+}
+
+#[test]
+fn a_claimed_range_costs_nothing() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 1, true))
+        .unwrap();
+    let huge = heartbeat(i64::MAX - 5, i64::MAX - 1, 2, true);
+    reader.handle_heartbeat(NOW, WRITER, &huge).unwrap();
+    assert_eq!(answers(&mut reader, NOW)[0].0, i64::MAX - 5);
+}
+
+#[test]
+fn best_effort_never_goes_back_and_counts_losses() {
+    let mut reader = reader(|config| config.reliable = false);
+    reader.handle_matched(NOW, matched(false));
+    for number in [7, 8, 11, 9, 11, 12] {
+        let _ = reader.handle_data(NOW, data(number));
+    }
+    assert_eq!(taken(&mut reader), [7, 8, 11, 12]);
+    assert_eq!(reader.statistics().lost, 2);
+    assert_eq!(reader.poll_timeout(), None);
+}
+
+#[test]
+fn a_full_cache_holds_back_and_goes_on_after_a_take() {
+    let mut reader = reader(|config| config.cache = keep_all(2));
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 0, 1, true))
+        .unwrap();
+    for number in 1..=4 {
+        reader.handle_data(NOW, data(number)).unwrap();
+    }
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 6, 2, false))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(3, vec![])]);
+    assert_eq!(taken(&mut reader), [1, 2]);
+    reader.handle_room(NOW);
+    assert_eq!(answers(&mut reader, NOW), [(5, vec![5, 6])]);
+    assert_eq!(taken(&mut reader), [3, 4]);
+}
+
+#[test]
+fn strangers_are_refused() {
+    let mut reader = reader(|_| {});
+    assert!(reader.handle_data(NOW, data(1)).is_err());
+    assert!(
+        reader
+            .handle_heartbeat(NOW, WRITER, &heartbeat(1, 1, 1, false))
+            .is_err()
+    );
+    assert!(
+        reader
+            .handle_heartbeat_frag(NOW, WRITER, SequenceNumber(1), FragmentNumber(1), Count(1))
+            .is_err()
+    );
+}
+
+#[derive(Debug)]
+struct FirstOctet;
+
+impl KeyExtractor for FirstOctet {
+    fn instance_of(&self, payload: &[u8], _is_key: bool) -> Option<InstanceHandle> {
+        payload
+            .first()
+            .filter(|octet| **octet < 200)
+            .map(|octet| InstanceHandle([*octet; 16]))
+    }
+}
+
+#[test]
+fn a_payload_without_key_is_refused_and_holds_nobody_up() {
+    let mut reader = reader(|config| {
+        config.keys = Some(Box::new(FirstOctet));
+        config.cache = CacheConfig {
+            keyed: true,
+            ..keep_all(100)
+        };
+    });
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 0, 1, true))
+        .unwrap();
+    assert!(reader.handle_data(NOW, data(255)).is_err());
+    let bad = Incoming {
+        sequence: SequenceNumber(1),
+        ..data(255)
+    };
+    assert!(reader.handle_data(NOW, bad).is_err());
+    reader.handle_data(NOW, data(2)).unwrap();
+    assert_eq!(taken(&mut reader), [2]);
+}
+
+#[test]
+fn an_unheard_writer_is_asked_again_and_again_but_ever_less() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    let mut now = NOW;
+    let mut asked = 0;
+    while now < NOW.after(Duration::from_secs(10)) {
+        asked += answers(&mut reader, now).len();
+        now = reader.poll_timeout().unwrap().0;
+    }
+    assert!((5..15).contains(&asked), "{asked}");
+    reader
+        .handle_heartbeat(now, WRITER, &heartbeat(1, 0, 1, true))
+        .unwrap();
+    assert_eq!(reader.poll_timeout(), None);
+}
+
+/// Joins a writer and a reader by a wire that loses `lose_percent` of the messages.
+fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfig)) {
+    let mut writer_config = WriterConfig::new(WRITER);
+    writer_config.depth = None;
+    config(&mut writer_config);
+    let mut writer = Writer::new(writer_config);
+    let mut reader = reader(|_| {});
+    let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
+    writer.handle_matched(
+        NOW,
+        MatchedReader {
+            guid: READER,
+            reliable: true,
+            durable: false,
+            expects_inline_qos: false,
+            locators: vec![addr.into()],
+            message_bytes_max: 1400,
+        },
+    );
+    reader.handle_matched(
+        NOW,
+        MatchedWriter {
+            locators: vec![addr.into()],
+            ..matched(true)
+        },
+    );
+    let payload = |index: usize| {
+        let byte = |at: usize| (at * 7 + index) as u8;
+        SharedBytes::from_vec((0..sizes[index]).map(byte).collect())
+    };
+    let (mut now, mut next, mut seed) = (NOW, 0, 1u64);
+    let mut samples: Vec<CachedSample> = vec![];
+    while samples.len() < sizes.len() {
+        assert!(
+            now < NOW.after(Duration::from_secs(60)),
+            "{} of {}",
+            samples.len(),
+            sizes.len()
+        );
+        while next < sizes.len() {
+            let change = NewChange {
+                kind: ChangeKind::Alive,
+                instance: InstanceHandle::NIL,
+                timestamp: Timestamp(1),
+                payload: payload(next),
+            };
+            match writer.write(now, change) {
+                Ok(_) => next += 1,
+                Err(WriteError::WouldBlock) => break,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        writer.handle_timeout(now);
+        reader.handle_timeout(now);
+        loop {
+            let mut sent = Sent::default();
+            writer.poll_transmit(now, &mut sent);
+            reader.poll_transmit(now, &mut sent);
+            if sent.0.is_empty() {
+                break;
+            }
+            for message in sent.0 {
+                seed = seed
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                if (seed >> 33) % 100 >= lose_percent {
+                    deliver(now, &mut writer, &mut reader, message);
+                }
+            }
+        }
+        reader.cache_mut().take(&Selector::ALL, &mut samples);
+        reader.handle_room(now);
+        let next_at = [writer.poll_timeout(), reader.poll_timeout()]
+            .into_iter()
+            .flatten()
+            .min();
+        now = next_at.map_or(now.after(Duration::from_millis(1)), |(at, _)| at.max(now));
+    }
+    for (index, sample) in samples.iter().enumerate() {
+        assert!(sample.payload == payload(index), "sample {index}");
+        assert_eq!(sample.sequence.0, index as i64 + 1);
+    }
+}
+
+fn deliver(now: Instant, writer: &mut Writer, reader: &mut Reader, message: Vec<u8>) {
+    let datagram = SharedBytes::from_vec(message);
+    let own = if datagram.get(8..20) == Some(&WRITER.prefix.0[..]) {
+        READER
+    } else {
+        WRITER
+    };
+    for inbound in MessageReceiver::new(&datagram, own.prefix).unwrap() {
+        let inbound = inbound.unwrap();
+        let _ = match (&inbound.submessage, inbound.target()) {
+            (Submessage::Data(it), _) => {
+                reader.handle_data(now, inbound.change(it, &datagram, Timestamp(2)).unwrap())
+            }
+            (Submessage::DataFrag(it), _) => {
+                reader.handle_data_frag(now, inbound.fragments(it, Timestamp(2)).unwrap())
+            }
+            (Submessage::Heartbeat(it), _) => reader.handle_heartbeat(now, WRITER, it),
+            (Submessage::HeartbeatFrag(it), _) => {
+                reader.handle_heartbeat_frag(now, WRITER, it.number, it.last, it.count)
+            }
+            (Submessage::Gap(it), _) => reader.handle_gap(now, WRITER, it),
+            (Submessage::AckNack(it), Target::Writer { reader, .. }) => {
+                writer.handle_acknack(now, reader, it)
+            }
+            (Submessage::NackFrag(it), Target::Writer { reader, .. }) => {
+                writer.handle_nack_frag(now, reader, it)
+            }
+            other => panic!("{other:?}"),
+        };
+    }
+}
+
+#[test]
+fn everything_arrives_over_a_lossy_wire() {
+    let sizes: Vec<usize> = (0..300).map(|index| 4 + index % 50 * 4).collect();
+    for lose in [0, 10, 30, 50] {
+        exchange(&sizes, lose, |_| {});
+        exchange(&sizes, lose, |config| config.samples_max = 3);
+    }
+}
+
+#[test]
+fn large_samples_arrive_over_a_lossy_wire() {
+    for lose in [0, 10, 30] {
+        exchange(&[300_000, 8, 1_000_000, 1208, 5000], lose, |_| {});
+        exchange(&[300_000, 8, 70_000], lose, |config| {
+            config.burst_bytes = 5000
+        });
+    }
+}
+
+#[test]
+fn the_next_in_order_is_asked_for_even_when_no_more_may_wait() {
+    let mut reader = reader(|config| config.reorder_samples_max = 2);
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 0, 1, false))
+        .unwrap();
+    answers(&mut reader, NOW);
+    reader.handle_data(NOW, data(3)).unwrap();
+    reader.handle_data(NOW, data(4)).unwrap();
+    assert!(reader.handle_data(NOW, data(5)).is_err());
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 5, 2, true))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(1, vec![1])]);
+    reader.handle_data(NOW, data(1)).unwrap();
+    reader.handle_data(NOW, data(2)).unwrap();
+    assert_eq!(taken(&mut reader), [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_best_effort_reader_waits_for_no_history() {
+    let mut reader = reader(|config| {
+        config.reliable = false;
+        config.durable = true;
+    });
+    reader.handle_matched(
+        NOW,
+        MatchedWriter {
+            durable: true,
+            ..matched(true)
+        },
+    );
+    assert!(reader.has_history());
+}

@@ -1,0 +1,228 @@
+//! What a reader knows about one matched writer. RTPS 2.5 §8.4.10.4.
+
+use alloc::collections::BTreeMap;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::sequence::{Count, SequenceNumber};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_wire::number_set::SequenceNumberSet;
+
+use super::ranges::RangeSet;
+use super::reassembly::Assembly;
+use crate::change::ChangeKind;
+use crate::peer::MatchedWriter;
+
+/// How many separate ranges of numbers a gap may leave behind before further ones are refused.
+const GONE_RANGES_MAX: usize = 1024;
+
+/// Numbers looked at for one acknowledgement.
+const REQUEST_SPAN: u64 = 256;
+
+/// A change that has arrived whole.
+#[derive(Clone, Debug)]
+pub(super) struct Arrived {
+    pub(super) kind: ChangeKind,
+    pub(super) instance: InstanceHandle,
+    pub(super) payload: SharedBytes,
+    pub(super) source_timestamp: Timestamp,
+    pub(super) reception_timestamp: Timestamp,
+}
+
+/// State of one matched writer.
+#[derive(Debug)]
+pub(super) struct WriterProxy {
+    pub(super) info: MatchedWriter,
+    /// Everything before this is delivered, lost or does not concern this reader. `None` until
+    /// the writer has said where its data starts.
+    pub(super) expected: Option<SequenceNumber>,
+    /// Arrived, but something before them has not.
+    pub(super) waiting: BTreeMap<SequenceNumber, Arrived>,
+    /// Numbers that do not concern this reader.
+    pub(super) gone: RangeSet,
+    pub(super) assemblies: BTreeMap<SequenceNumber, Assembly>,
+    /// The greatest number the writer has announced.
+    pub(super) last: SequenceNumber,
+    /// The greatest number announced when the writer was first heard: history ends here.
+    pub(super) history_ends: Option<SequenceNumber>,
+    last_heartbeat: Option<Count>,
+    last_heartbeat_frag: Option<Count>,
+    pub(super) acknack_count: Count,
+    pub(super) nack_frag_count: Count,
+    /// When the next answer is due.
+    pub(super) answer_at: Option<Instant>,
+    /// Nothing was heard yet: when to ask (again) for a heartbeat.
+    pub(super) ask_at: Option<Instant>,
+    pub(super) asked: u32,
+    /// The request last sent, not to be repeated too soon.
+    pub(super) requested: Option<(Instant, SequenceNumber)>,
+    /// The writer waits for an answer whatever is missing.
+    pub(super) must_answer: bool,
+}
+
+impl WriterProxy {
+    pub(super) fn new(info: MatchedWriter) -> Self {
+        Self {
+            info,
+            expected: None,
+            waiting: BTreeMap::new(),
+            gone: RangeSet::default(),
+            assemblies: BTreeMap::new(),
+            last: SequenceNumber::ZERO,
+            history_ends: None,
+            last_heartbeat: None,
+            last_heartbeat_frag: None,
+            acknack_count: Count(0),
+            nack_frag_count: Count(0),
+            answer_at: None,
+            ask_at: None,
+            asked: 0,
+            requested: None,
+            must_answer: false,
+        }
+    }
+
+    /// False when a heartbeat with this count was seen before. RTPS 2.5 §8.3.8.6.
+    pub(super) fn accept_heartbeat(&mut self, count: Count) -> bool {
+        let news = self
+            .last_heartbeat
+            .is_none_or(|last| count.is_newer_than(last));
+        if news {
+            self.last_heartbeat = Some(count);
+        }
+        news
+    }
+
+    /// False when a fragment heartbeat with this count was seen before. RTPS 2.5 §8.3.8.7.
+    pub(super) fn accept_heartbeat_frag(&mut self, count: Count) -> bool {
+        let news = self
+            .last_heartbeat_frag
+            .is_none_or(|last| count.is_newer_than(last));
+        if news {
+            self.last_heartbeat_frag = Some(count);
+        }
+        news
+    }
+
+    /// True when `sequence` has arrived or does not matter any more.
+    pub(super) fn has(&self, sequence: SequenceNumber) -> bool {
+        self.expected.is_some_and(|expected| sequence < expected)
+            || self.waiting.contains_key(&sequence)
+            || self.gone.contains(sequence.0)
+    }
+
+    /// Notes that `start..end` does not concern this reader; false when too many separate ranges
+    /// are remembered already.
+    pub(super) fn leave_out(&mut self, start: SequenceNumber, end: SequenceNumber) -> bool {
+        let start = self.expected.map_or(start, |expected| start.max(expected));
+        if start >= end {
+            return true;
+        }
+        if self.gone.range_count() >= GONE_RANGES_MAX {
+            return false;
+        }
+        self.gone.insert(start.0, end.0);
+        while let Some(sequence) = self
+            .assemblies
+            .range(start..end)
+            .next()
+            .map(|(sequence, _)| *sequence)
+        {
+            self.assemblies.remove(&sequence);
+        }
+        true
+    }
+
+    /// Moves the start up to `first`, because the writer no longer has anything earlier. Returns
+    /// how many changes are lost by that.
+    pub(super) fn advance_to(&mut self, first: SequenceNumber) -> u64 {
+        let Some(expected) = self.expected else {
+            return 0;
+        };
+        let mut lost = 0u64;
+        let mut at = expected;
+        // Each step passes a whole range or one arrived change, so this ends soon.
+        while at < first {
+            if let Some(end) = self.gone.end_of(at.0) {
+                at = SequenceNumber(end);
+            } else if self.waiting.contains_key(&at) {
+                at = at.next();
+            } else {
+                let next_waiting = self
+                    .waiting
+                    .range(at..)
+                    .next()
+                    .map(|(sequence, _)| *sequence);
+                let next_gone = SequenceNumber(self.next_gone(at, first));
+                let stop = next_waiting.unwrap_or(first).min(next_gone).min(first);
+                lost = lost.saturating_add(stop.since(at));
+                self.gone.insert(at.0, stop.0);
+                at = stop;
+            }
+        }
+        self.assemblies = self.assemblies.split_off(&first);
+        lost
+    }
+
+    /// Notes where this reader's data starts and drops fragments from before.
+    pub(super) fn start_at(&mut self, start: SequenceNumber) {
+        self.expected = Some(start);
+        self.assemblies = self.assemblies.split_off(&start);
+        self.gone.forget_below(start.0);
+    }
+
+    fn next_gone(&self, at: SequenceNumber, first: SequenceNumber) -> i64 {
+        self.gone.next_start(at.0).unwrap_or(first.0)
+    }
+
+    /// The next change in order, if it has arrived; passes over numbers that do not matter.
+    pub(super) fn next_in_order(&mut self) -> Option<SequenceNumber> {
+        let expected = self.expected?;
+        let at = SequenceNumber(self.gone.first_missing(expected.0));
+        if at != expected {
+            self.expected = Some(at);
+            self.gone.forget_below(at.0);
+        }
+        self.waiting.contains_key(&at).then_some(at)
+    }
+
+    /// Notes that `sequence`, the next in order, was delivered.
+    pub(super) fn delivered(&mut self, sequence: SequenceNumber) {
+        self.waiting.remove(&sequence);
+        let next = sequence.next();
+        self.expected = Some(next);
+        self.gone.forget_below(next.0);
+    }
+
+    /// Which changes to ask for: those announced that have not arrived, even in part.
+    pub(super) fn missing(&self) -> SequenceNumberSet {
+        let base = self.expected.unwrap_or(SequenceNumber::FIRST);
+        let mut set = SequenceNumberSet::new(base);
+        let end = self.last.next().min(base.plus(REQUEST_SPAN));
+        let mut at = base;
+        while at < end {
+            if let Some(gone_end) = self.gone.end_of(at.0) {
+                at = SequenceNumber(gone_end);
+                continue;
+            }
+            if !self.waiting.contains_key(&at) && !self.assemblies.contains_key(&at) {
+                set.insert(at);
+            }
+            at = at.next();
+        }
+        set
+    }
+
+    /// True when everything announced so far has arrived or does not matter.
+    pub(super) fn is_complete(&self) -> bool {
+        self.expected.is_some_and(|expected| expected > self.last)
+    }
+
+    /// True when all history announced at first contact has been delivered.
+    pub(super) fn has_history(&self) -> bool {
+        match (self.expected, self.history_ends) {
+            (Some(expected), Some(ends)) => expected > ends,
+            _ => !self.info.reliable,
+        }
+    }
+}

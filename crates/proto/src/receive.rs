@@ -1,0 +1,265 @@
+//! The message receiver: what the INFO submessages of a message mean for the others.
+//! RTPS 2.5 §8.3.4.
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::Timestamp;
+use whimbrel_base::vendor::{ProtocolVersion, VendorId};
+use whimbrel_wire::message::{Submessage, Submessages};
+use whimbrel_wire::parameter::{ParameterId, ParameterList};
+use whimbrel_wire::submessage::{Content, Data, DataFrag};
+
+use crate::change::ChangeKind;
+use crate::reader::{FragmentRun, Incoming, IncomingFragments};
+
+/// A submessage with what the message around it says.
+#[derive(Clone, Debug)]
+pub struct Inbound<'a> {
+    /// Which participant sent it.
+    pub source: GuidPrefix,
+    /// Whose implementation that is.
+    pub vendor: VendorId,
+    /// Which participant it is for; unknown means every one.
+    pub destination: GuidPrefix,
+    /// Source timestamp; invalid where none was given.
+    pub timestamp: Timestamp,
+    /// The submessage; never one of the INFO kinds.
+    pub submessage: Submessage<'a>,
+}
+
+/// Iterates over the submessages of a message that are meant for one participant.
+///
+/// A malformed submessage ends the message, as the standard demands. RTPS 2.5 §8.3.4.1.
+#[derive(Debug)]
+pub struct MessageReceiver<'a> {
+    submessages: Submessages<'a>,
+    own: GuidPrefix,
+    source: GuidPrefix,
+    vendor: VendorId,
+    destination: GuidPrefix,
+    timestamp: Timestamp,
+    ended: bool,
+}
+
+impl<'a> MessageReceiver<'a> {
+    /// Reads the header of `datagram` for the participant `own`.
+    ///
+    /// # Errors
+    /// What is not an RTPS 2.x message.
+    pub fn new(datagram: &'a [u8], own: GuidPrefix) -> Result<Self, Reject> {
+        let (header, submessages) = Submessages::new(datagram)?;
+        if header.version.major != ProtocolVersion::V2_5.major {
+            return Err(Reject::new(RejectKind::ProtocolVersion, 4));
+        }
+        Ok(Self {
+            submessages,
+            own,
+            source: header.prefix,
+            vendor: header.vendor,
+            destination: GuidPrefix::UNKNOWN,
+            timestamp: Timestamp::INVALID,
+            ended: false,
+        })
+    }
+
+    /// Which participant sent the message, by its header.
+    pub fn source(&self) -> GuidPrefix {
+        self.source
+    }
+
+    /// Applies an INFO submessage; gives back any other.
+    fn interpret(&mut self, submessage: Submessage<'a>) -> Option<Submessage<'a>> {
+        match submessage {
+            Submessage::InfoTimestamp(info) => {
+                self.timestamp = info.time.unwrap_or(Timestamp::INVALID);
+            }
+            Submessage::InfoDestination(info) => self.destination = info.prefix,
+            Submessage::InfoSource(info) => {
+                self.source = info.prefix;
+                self.vendor = info.vendor;
+                self.timestamp = Timestamp::INVALID;
+            }
+            Submessage::HeaderExtension(extension) => {
+                if let Some(time) = extension.timestamp {
+                    self.timestamp = time;
+                }
+            }
+            // Answers go to the locators from discovery, which the sender also announced.
+            Submessage::InfoReply(_) | Submessage::InfoReplyIp4(_) | Submessage::Pad(_) => {}
+            Submessage::Unknown { .. } => {}
+            other => {
+                let meant = self.destination == GuidPrefix::UNKNOWN || self.destination == self.own;
+                return meant.then_some(other);
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for MessageReceiver<'a> {
+    type Item = Result<Inbound<'a>, Reject>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            let parsed = self.submessages.next()?.and_then(|raw| raw.parse());
+            match parsed {
+                Err(reject) => {
+                    self.ended = true;
+                    return Some(Err(reject));
+                }
+                Ok(submessage) => {
+                    if let Some(submessage) = self.interpret(submessage) {
+                        return Some(Ok(Inbound {
+                            source: self.source,
+                            vendor: self.vendor,
+                            destination: self.destination,
+                            timestamp: self.timestamp,
+                            submessage,
+                        }));
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Which endpoint of ours a submessage is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// Readers: the one named, or every one matched with the writer when unknown.
+    Reader {
+        /// The remote writer.
+        writer: Guid,
+        /// Our reader, or unknown.
+        reader: EntityId,
+    },
+    /// A writer.
+    Writer {
+        /// The remote reader.
+        reader: Guid,
+        /// Our writer.
+        writer: EntityId,
+    },
+    /// Nobody.
+    Nobody,
+}
+
+impl Inbound<'_> {
+    /// Whose business the submessage is.
+    pub fn target(&self) -> Target {
+        let remote = |entity| Guid::new(self.source, entity);
+        let to_reader = |writer, reader| Target::Reader {
+            writer: remote(writer),
+            reader,
+        };
+        let to_writer = |reader, writer| Target::Writer {
+            reader: remote(reader),
+            writer,
+        };
+        match &self.submessage {
+            Submessage::Data(it) => to_reader(it.writer, it.reader),
+            Submessage::DataFrag(it) => to_reader(it.writer, it.reader),
+            Submessage::Heartbeat(it) => to_reader(it.writer, it.reader),
+            Submessage::HeartbeatFrag(it) => to_reader(it.writer, it.reader),
+            Submessage::Gap(it) => to_reader(it.writer, it.reader),
+            Submessage::AckNack(it) => to_writer(it.reader, it.writer),
+            Submessage::NackFrag(it) => to_writer(it.reader, it.writer),
+            Submessage::InfoTimestamp(_)
+            | Submessage::InfoDestination(_)
+            | Submessage::InfoSource(_)
+            | Submessage::InfoReply(_)
+            | Submessage::InfoReplyIp4(_)
+            | Submessage::HeaderExtension(_)
+            | Submessage::Pad(_)
+            | Submessage::Unknown { .. } => Target::Nobody,
+        }
+    }
+
+    /// The change that a DATA submessage carries; its payload shares `datagram`.
+    ///
+    /// # Errors
+    /// Unknown inline QoS that must be understood, malformed status info.
+    pub fn change(
+        &self,
+        data: &Data<'_>,
+        datagram: &SharedBytes,
+        wall: Timestamp,
+    ) -> Result<Incoming, Reject> {
+        let mut change = self.change_head(data.writer, data.inline_qos, data.content, wall)?;
+        change.sequence = data.number;
+        change.payload = if data.payload.is_empty() {
+            SharedBytes::default()
+        } else {
+            // A payload outside its datagram would be a fault of the parser, not of the sender.
+            datagram
+                .slice_of(data.payload)
+                .unwrap_or_else(|| SharedBytes::copy_from(data.payload))
+        };
+        Ok(change)
+    }
+
+    /// The fragments that a DATA_FRAG submessage carries.
+    ///
+    /// # Errors
+    /// Unknown inline QoS that must be understood, malformed status info.
+    pub fn fragments<'b>(
+        &self,
+        frag: &DataFrag<'b>,
+        wall: Timestamp,
+    ) -> Result<IncomingFragments<'b>, Reject> {
+        let content = if frag.key {
+            Content::Key
+        } else {
+            Content::Data
+        };
+        let mut change = self.change_head(frag.writer, frag.inline_qos, content, wall)?;
+        change.sequence = frag.number;
+        let bytes = usize::from(frag.count).saturating_mul(usize::from(frag.fragment_size));
+        let run = FragmentRun {
+            first: frag.first,
+            fragment_bytes: frag.fragment_size,
+            sample_bytes: frag.sample_size,
+            bytes: frag.payload.get(..bytes).unwrap_or(frag.payload),
+        };
+        Ok(IncomingFragments { change, run })
+    }
+
+    fn change_head(
+        &self,
+        writer: EntityId,
+        inline_qos: Option<ParameterList<'_>>,
+        content: Content,
+        wall: Timestamp,
+    ) -> Result<Incoming, Reject> {
+        let mut kind = ChangeKind::Alive;
+        let mut key_hash = None;
+        if let Some(list) = inline_qos {
+            if let Some(parameter) = list.find(ParameterId::KEY_HASH) {
+                key_hash = parameter
+                    .value
+                    .first_chunk()
+                    .map(|hash| InstanceHandle::from_key_hash(*hash));
+            }
+            if let Some(parameter) = list.find(ParameterId::STATUS_INFO) {
+                let [_, _, _, flags] = parameter
+                    .value
+                    .first_chunk::<4>()
+                    .ok_or(Reject::new(RejectKind::Parameter, 0))?;
+                kind = ChangeKind::from_bits(flags & 1 != 0, flags & 2 != 0);
+            }
+        }
+        Ok(Incoming {
+            writer: Guid::new(self.source, writer),
+            sequence: Default::default(),
+            kind,
+            key_hash,
+            is_key: content == Content::Key,
+            payload: SharedBytes::default(),
+            source_timestamp: self.timestamp,
+            reception_timestamp: wall,
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! What readers answer: acknowledgements, requests, and silence.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_wire::submessage::{AckNack, NackFrag};
+
+use super::{Writer, WriterEvent};
+use crate::deadline::{Deadline, Reason, earlier};
+
+impl Writer {
+    /// An ACKNACK of the reader `from`. RTPS 2.5 §8.4.9.2, §8.3.8.1.
+    ///
+    /// # Errors
+    /// Refuses strangers, repeated counts and numbers never written.
+    pub fn handle_acknack(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        acknack: &AckNack,
+    ) -> Result<(), Reject> {
+        let last = self.history.last();
+        let base = acknack.state.base();
+        if base > last.next() {
+            return Err(Reject::new(RejectKind::SequenceNumber, 0));
+        }
+        let suppression = self.config.nack_suppression;
+        let delay = self.config.nack_response_delay;
+        let pushed = self.pushed;
+        let reader = self
+            .readers
+            .get_mut(&from)
+            .ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        if !reader.info.reliable || !reader.accept_acknack(acknack.count) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+        reader.heard_at = now;
+        if !core::mem::replace(&mut reader.confirmed, true) {
+            self.reported.push_back(WriterEvent::ReaderConfirmed(from));
+        }
+        if core::mem::take(&mut reader.given_up) {
+            reader.progressed_at = now;
+            self.reported.push_back(WriterEvent::ReaderResumed(from));
+        }
+        let news = reader.acknowledge(now, base);
+        let mut asked = false;
+        for sequence in acknack.state.iter() {
+            // What has not left completely is on its way anyway.
+            if sequence <= reader.acked || sequence > pushed {
+                continue;
+            }
+            asked = true;
+            if reader.just_repaired(now, sequence, suppression) {
+                self.statistics.suppressed_repairs =
+                    self.statistics.suppressed_repairs.saturating_add(1);
+            } else {
+                reader.request_whole(sequence);
+            }
+        }
+        if !reader.requests.is_empty() && reader.repair_at.is_none() {
+            reader.repair_at = Some(now.after(delay));
+        }
+        // A reader that leaves the final flag clear wants to hear of this writer's state.
+        reader.heartbeat_due |= !acknack.is_final && !asked;
+        if news {
+            self.update_acknowledged();
+        }
+        if news || asked {
+            self.hurry_heartbeat(now);
+        }
+        Ok(())
+    }
+
+    /// A NACK_FRAG of the reader `from`. RTPS 2.5 §8.3.8.10.
+    ///
+    /// # Errors
+    /// Refuses strangers, repeated counts and changes never written.
+    pub fn handle_nack_frag(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        nack: &NackFrag,
+    ) -> Result<(), Reject> {
+        if nack.number > self.history.last() {
+            return Err(Reject::new(RejectKind::SequenceNumber, 0));
+        }
+        let sequence = nack.number;
+        let fragments = self.history.get(sequence).map(super::Change::fragments);
+        let in_transit = (sequence > self.pushed).then_some(self.push_next);
+        let delay = self.config.nack_response_delay;
+        let reader = self
+            .readers
+            .get_mut(&from)
+            .ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        if !reader.info.reliable || !reader.accept_nack_frag(nack.count) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
+        reader.heard_at = now;
+        if sequence <= reader.acked {
+            return Ok(());
+        }
+        match fragments {
+            Some(fragments) => {
+                for number in nack.state.iter() {
+                    if number.0 <= fragments && in_transit.is_none_or(|next| number < next) {
+                        reader.request_fragment(sequence, number);
+                    }
+                }
+            }
+            // The change is gone: the repair will say so with a GAP.
+            None => reader.request_whole(sequence),
+        }
+        if !reader.requests.is_empty() && reader.repair_at.is_none() {
+            reader.repair_at = Some(now.after(delay));
+        }
+        self.pace.slow_down(now);
+        self.hurry_heartbeat(now);
+        Ok(())
+    }
+
+    /// Recomputes what every reader has and lets go of what nobody needs any more.
+    pub(super) fn update_acknowledged(&mut self) {
+        let last = self.history.last();
+        let everyone = self.holding_readers().map(|reader| reader.acked).min();
+        let acked = everyone.unwrap_or(self.pushed).min(last);
+        if acked > self.acked || acked == last {
+            let bytes = if acked == last {
+                Some(self.written_bytes)
+            } else {
+                self.history.get(acked).map(|change| change.written_bytes)
+            };
+            if let Some(bytes) = bytes {
+                self.acked_bytes = self.acked_bytes.max(bytes);
+            }
+        }
+        if acked > self.acked {
+            let large = self
+                .history
+                .get(acked)
+                .is_some_and(|change| change.fragments() > 1);
+            if large {
+                self.pace.speed_up();
+            }
+            self.acked = acked;
+            self.progress = true;
+        }
+        if !self.config.durable {
+            self.history.remove_through(self.acked.min(self.pushed));
+        } else {
+            self.forget_dead_instances();
+        }
+    }
+
+    /// A durable writer keeps a deleted instance only until every reader knows of the deletion.
+    fn forget_dead_instances(&mut self) {
+        while let Some(dead) = self.dead.front().copied() {
+            if dead.0 > self.acked {
+                break;
+            }
+            self.dead.pop_front();
+            if !self.history.is_registered(dead.1) {
+                self.history.remove_instance_through(dead.1, dead.0);
+            }
+        }
+    }
+
+    /// Plans the next periodic heartbeat where somebody owes an answer.
+    pub(super) fn arm_heartbeat(&mut self, now: Instant) {
+        let last = self.pushed;
+        let owed = self.config.reliable
+            && self
+                .readers
+                .values()
+                .any(|reader| reader.wants_heartbeat(last));
+        if !owed {
+            self.heartbeat.next_at = None;
+            self.heartbeat.period = self.config.heartbeat_period;
+        } else if self.heartbeat.next_at.is_none() {
+            self.heartbeat.next_at = Some(now.after(self.heartbeat.period));
+        }
+    }
+
+    /// Somebody is listening: starts the heartbeat period over.
+    pub(super) fn hurry_heartbeat(&mut self, now: Instant) {
+        self.heartbeat.period = self.config.heartbeat_period;
+        let soon = now.after(self.config.heartbeat_period);
+        self.heartbeat.next_at = self.heartbeat.next_at.map(|at| at.min(soon));
+        self.arm_heartbeat(now);
+    }
+
+    /// When this writer wants to be called again, and why.
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let mut next = self.heartbeat.next_at.map(|at| (at, Reason::Heartbeat));
+        for reader in self.readers.values() {
+            next = earlier(next, reader.repair_at.map(|at| (at, Reason::Repair)));
+        }
+        if self.paced {
+            next = earlier(next, Some((self.pace.next_at(), Reason::Pace)));
+        }
+        earlier(next, self.stuck_at())
+    }
+
+    /// Acts on deadlines that have passed; [`Writer::poll_transmit`] then sends what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.stuck_at().is_some_and(|(at, _)| at <= now) {
+            self.give_up_stuck_readers(now);
+        }
+    }
+
+    fn patience_ends(&self, reader: &super::ReaderProxy, blocked_since: Instant) -> Instant {
+        let silent = reader
+            .heard_at
+            .max(blocked_since)
+            .after(self.config.silent_reader_patience);
+        let stuck = reader
+            .progressed_at
+            .max(blocked_since)
+            .after(self.config.stuck_reader_patience);
+        silent.min(stuck)
+    }
+
+    fn stuck_at(&self) -> Option<Deadline> {
+        let since = self.blocked_since?;
+        self.holding_readers()
+            .filter(|reader| reader.acked < self.pushed)
+            .map(|reader| (self.patience_ends(reader, since), Reason::StuckReader))
+            .min()
+    }
+
+    fn give_up_stuck_readers(&mut self, now: Instant) {
+        let Some(since) = self.blocked_since else {
+            return;
+        };
+        let stuck: Vec<Guid> = self
+            .holding_readers()
+            .filter(|reader| reader.acked < self.pushed)
+            .filter(|reader| self.patience_ends(reader, since) <= now)
+            .map(|reader| reader.info.guid)
+            .collect();
+        for guid in stuck {
+            if let Some(reader) = self.readers.get_mut(&guid) {
+                reader.given_up = true;
+                reader.requests.clear();
+                reader.repair_at = None;
+                self.reported.push_back(WriterEvent::ReaderGivenUp(guid));
+            }
+        }
+        self.update_acknowledged();
+        self.progress = true;
+    }
+}
+
+/// A count of changes at which readers are asked to acknowledge, so that a writer with room for
+/// `samples_max` does not run into its limit.
+pub(super) fn ask_every(samples_max: usize) -> u32 {
+    u32::try_from(samples_max / 2)
+        .unwrap_or(u32::MAX)
+        .clamp(1, 32)
+}
+
+/// Shortest time between two piggybacked heartbeats on a busy writer.
+pub(super) const PIGGYBACK_PERIOD: Duration = Duration::from_millis(1);
+
+/// Most changes pushed between two piggybacked heartbeats.
+pub(super) const PIGGYBACK_CHANGES: u32 = 16;

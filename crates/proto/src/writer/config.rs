@@ -1,0 +1,73 @@
+//! What a writer is told when it is made.
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::time::Duration;
+
+/// Settings of a [`super::Writer`].
+#[derive(Clone, Debug)]
+pub struct WriterConfig {
+    /// Who it is.
+    pub guid: Guid,
+    /// It repairs what reliable readers miss (RELIABILITY kind RELIABLE).
+    pub reliable: bool,
+    /// It keeps changes for late joiners (DURABILITY kind TRANSIENT_LOCAL).
+    pub durable: bool,
+    /// Changes kept per instance (HISTORY KEEP_LAST), or `None` for KEEP_ALL.
+    pub depth: Option<usize>,
+    /// Changes kept in all (RESOURCE_LIMITS).
+    pub samples_max: usize,
+    /// Instances known at a time (RESOURCE_LIMITS).
+    pub instances_max: usize,
+    /// Changes kept per instance (RESOURCE_LIMITS).
+    pub samples_per_instance_max: usize,
+    /// Largest payload, encapsulation included, in octets.
+    pub sample_bytes_max: usize,
+    /// Octets that may be unacknowledged before a KEEP_ALL writer blocks.
+    pub unacknowledged_bytes_max: u64,
+    /// Largest message sent, in octets of UDP payload.
+    pub message_bytes_max: usize,
+    /// First wait for an acknowledgement before a heartbeat asks for it; doubles while nobody
+    /// answers.
+    pub heartbeat_period: Duration,
+    /// The doubling of the heartbeat period stops here.
+    pub heartbeat_period_max: Duration,
+    /// How long requests are collected before they are served. RTPS 2.5 §8.4.7.1.
+    pub nack_response_delay: Duration,
+    /// How long a request for something just repaired is ignored. RTPS 2.5 §8.4.7.1.
+    pub nack_suppression: Duration,
+    /// A reader that does not answer at all for this long while it blocks the writer is given up.
+    pub silent_reader_patience: Duration,
+    /// A reader that answers but takes nothing for this long while it blocks the writer is given
+    /// up.
+    pub stuck_reader_patience: Duration,
+    /// Octets per second at which fragments leave at most.
+    pub bytes_per_second_max: u64,
+    /// Octets of fragments that may leave at once.
+    pub burst_bytes: u64,
+}
+
+impl WriterConfig {
+    /// A reliable, volatile, KEEP_LAST 1 writer with the default limits.
+    pub fn new(guid: Guid) -> Self {
+        Self {
+            guid,
+            reliable: true,
+            durable: false,
+            depth: Some(1),
+            samples_max: usize::MAX,
+            instances_max: usize::MAX,
+            samples_per_instance_max: usize::MAX,
+            sample_bytes_max: 1 << 30,
+            unacknowledged_bytes_max: 1 << 20,
+            message_bytes_max: 65_507,
+            heartbeat_period: Duration::from_millis(10),
+            heartbeat_period_max: Duration::from_secs(1),
+            nack_response_delay: Duration::ZERO,
+            nack_suppression: Duration::from_millis(3),
+            silent_reader_patience: Duration::from_secs(10),
+            stuck_reader_patience: Duration::from_secs(60),
+            bytes_per_second_max: 2_000_000_000,
+            burst_bytes: 256 * 1024,
+        }
+    }
+}

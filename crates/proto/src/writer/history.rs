@@ -1,0 +1,325 @@
+//! The changes that a writer keeps for repair and for late joiners.
+//!
+//! Changes are kept in order of their sequence numbers. Removing one from the middle leaves a
+//! tombstone that is swept once tombstones are the majority, so that a steady stream neither
+//! moves much nor allocates.
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::Timestamp;
+
+use crate::change::ChangeKind;
+
+/// One change in a writer's history. RTPS 2.5 §8.2.1.2.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Its number.
+    pub sequence: SequenceNumber,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// To which instance.
+    pub instance: InstanceHandle,
+    /// When, by the wall clock.
+    pub timestamp: Timestamp,
+    /// Encapsulated data, or the encapsulated key for changes that carry none.
+    pub payload: SharedBytes,
+    /// Octets of payload in each fragment; payloads that are not longer travel whole.
+    pub fragment_bytes: u16,
+    /// Octets of payload that the writer had written when this change was, its own included.
+    pub written_bytes: u64,
+}
+
+impl Change {
+    /// How many fragments it travels in; 1 when it travels whole.
+    pub fn fragments(&self) -> u32 {
+        let size = usize::from(self.fragment_bytes.max(1));
+        u32::try_from(self.payload.len().div_ceil(size))
+            .unwrap_or(u32::MAX)
+            .max(1)
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    sequence: SequenceNumber,
+    change: Option<Change>,
+}
+
+#[derive(Debug, Default)]
+struct Instance {
+    sequences: VecDeque<SequenceNumber>,
+    registered: bool,
+}
+
+/// Changes in order, and which of them belong to which instance.
+#[derive(Debug, Default)]
+pub(super) struct HistoryCache {
+    slots: VecDeque<Slot>,
+    live: usize,
+    instances: BTreeMap<InstanceHandle, Instance>,
+    last: SequenceNumber,
+}
+
+impl HistoryCache {
+    /// Number of changes kept.
+    pub(super) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Number of the newest change ever written, kept or not.
+    pub(super) fn last(&self) -> SequenceNumber {
+        self.last
+    }
+
+    /// Number of the oldest change kept; one past [`HistoryCache::last`] when nothing is kept.
+    pub(super) fn first(&self) -> SequenceNumber {
+        self.slots
+            .iter()
+            .find(|slot| slot.change.is_some())
+            .map_or(self.last.next(), |slot| slot.sequence)
+    }
+
+    /// Number of known instances: registered, or with changes kept.
+    pub(super) fn instance_count(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// True when `instance` is registered or has changes kept.
+    pub(super) fn knows(&self, instance: InstanceHandle) -> bool {
+        self.instances.contains_key(&instance)
+    }
+
+    /// True when `instance` is registered by this writer.
+    pub(super) fn is_registered(&self, instance: InstanceHandle) -> bool {
+        self.instances
+            .get(&instance)
+            .is_some_and(|known| known.registered)
+    }
+
+    /// Number of changes kept of `instance`.
+    pub(super) fn depth(&self, instance: InstanceHandle) -> usize {
+        self.instances
+            .get(&instance)
+            .map_or(0, |known| known.sequences.len())
+    }
+
+    /// The oldest change kept of `instance`.
+    pub(super) fn oldest(&self, instance: InstanceHandle) -> Option<SequenceNumber> {
+        self.instances.get(&instance)?.sequences.front().copied()
+    }
+
+    /// The newest change kept of `instance`.
+    pub(super) fn newest(&self, instance: InstanceHandle) -> Option<&Change> {
+        self.get(*self.instances.get(&instance)?.sequences.back()?)
+    }
+
+    /// Registers `instance` without writing.
+    pub(super) fn register(&mut self, instance: InstanceHandle) {
+        self.instances.entry(instance).or_default().registered = true;
+    }
+
+    /// Marks `instance` as no longer registered; it is forgotten with its last change.
+    pub(super) fn unregister(&mut self, instance: InstanceHandle) {
+        if let Some(known) = self.instances.get_mut(&instance) {
+            known.registered = false;
+            if known.sequences.is_empty() {
+                self.instances.remove(&instance);
+            }
+        }
+    }
+
+    /// The registered instances.
+    pub(super) fn registered(&self) -> impl Iterator<Item = InstanceHandle> + '_ {
+        self.instances
+            .iter()
+            .filter(|(_, known)| known.registered)
+            .map(|(handle, _)| *handle)
+    }
+
+    /// Appends the next change and returns its number. `make` gets the number.
+    pub(super) fn push(&mut self, make: impl FnOnce(SequenceNumber) -> Change) -> SequenceNumber {
+        let sequence = self.last.next();
+        let change = make(sequence);
+        self.last = sequence;
+        self.live = self.live.saturating_add(1);
+        let known = self.instances.entry(change.instance).or_default();
+        known.sequences.push_back(sequence);
+        self.slots.push_back(Slot {
+            sequence,
+            change: Some(change),
+        });
+        sequence
+    }
+
+    fn position(&self, sequence: SequenceNumber) -> Option<usize> {
+        // Without sweeps the slots are consecutive, so this guess is nearly always right.
+        let front = self.slots.front()?.sequence;
+        let guess = usize::try_from(sequence.since(front)).ok()?;
+        if self
+            .slots
+            .get(guess)
+            .is_some_and(|slot| slot.sequence == sequence)
+        {
+            return Some(guess);
+        }
+        self.slots
+            .binary_search_by_key(&sequence, |slot| slot.sequence)
+            .ok()
+    }
+
+    /// The change numbered `sequence`, if kept.
+    pub(super) fn get(&self, sequence: SequenceNumber) -> Option<&Change> {
+        self.slots.get(self.position(sequence)?)?.change.as_ref()
+    }
+
+    /// The oldest kept change numbered `from` or later.
+    pub(super) fn next_from(&self, from: SequenceNumber) -> Option<&Change> {
+        let start = match self.slots.binary_search_by_key(&from, |slot| slot.sequence) {
+            Ok(at) | Err(at) => at,
+        };
+        self.slots
+            .iter()
+            .skip(start)
+            .find_map(|slot| slot.change.as_ref())
+    }
+
+    /// Forgets the change numbered `sequence`.
+    pub(super) fn remove(&mut self, sequence: SequenceNumber) -> Option<Change> {
+        let position = self.position(sequence)?;
+        let change = self.slots.get_mut(position)?.change.take()?;
+        self.live = self.live.saturating_sub(1);
+        self.forget_in_instance(&change);
+        while self.slots.front().is_some_and(|slot| slot.change.is_none()) {
+            self.slots.pop_front();
+        }
+        if self.slots.len() > 64 && self.live < self.slots.len() / 2 {
+            self.slots.retain(|slot| slot.change.is_some());
+        }
+        Some(change)
+    }
+
+    fn forget_in_instance(&mut self, change: &Change) {
+        let Some(known) = self.instances.get_mut(&change.instance) else {
+            return;
+        };
+        if known.sequences.front() == Some(&change.sequence) {
+            known.sequences.pop_front();
+        } else {
+            known
+                .sequences
+                .retain(|sequence| *sequence != change.sequence);
+        }
+        if known.sequences.is_empty() && !known.registered {
+            self.instances.remove(&change.instance);
+        }
+    }
+
+    /// Forgets every change numbered up to `last`, oldest first.
+    pub(super) fn remove_through(&mut self, last: SequenceNumber) {
+        while let Some(sequence) = self
+            .slots
+            .front()
+            .map(|slot| slot.sequence)
+            .filter(|sequence| *sequence <= last)
+        {
+            if self.remove(sequence).is_none() {
+                self.slots.pop_front();
+            }
+        }
+    }
+
+    /// Forgets every change of `instance` numbered up to `last`.
+    pub(super) fn remove_instance_through(
+        &mut self,
+        instance: InstanceHandle,
+        last: SequenceNumber,
+    ) {
+        while let Some(sequence) = self.oldest(instance).filter(|sequence| *sequence <= last) {
+            if self.remove(sequence).is_none() {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
+        history.push(|sequence| Change {
+            sequence,
+            kind: ChangeKind::Alive,
+            instance: InstanceHandle([instance; 16]),
+            timestamp: Timestamp(0),
+            payload: SharedBytes::copy_from(&[instance; 4]),
+            fragment_bytes: 1024,
+            written_bytes: 0,
+        })
+    }
+
+    #[test]
+    fn numbers_stay_in_order_through_removal_and_sweeps() {
+        let mut history = HistoryCache::default();
+        push(&mut history, 0);
+        for _ in 0..1000 {
+            let sequence = push(&mut history, 1);
+            if let Some(oldest) = history
+                .oldest(InstanceHandle([1; 16]))
+                .filter(|o| *o != sequence)
+            {
+                history.remove(oldest);
+            }
+        }
+        assert_eq!(history.len(), 2);
+        assert_eq!(history.first(), SequenceNumber(1));
+        assert_eq!(history.last(), SequenceNumber(1001));
+        assert!(history.slots.len() <= 66);
+        assert!(history.get(SequenceNumber(1)).is_some());
+        assert!(history.get(SequenceNumber(1001)).is_some());
+        assert!(history.get(SequenceNumber(500)).is_none());
+        assert_eq!(
+            history.next_from(SequenceNumber(2)).unwrap().sequence,
+            SequenceNumber(1001)
+        );
+    }
+
+    #[test]
+    fn an_empty_history_starts_after_its_last() {
+        let mut history = HistoryCache::default();
+        assert_eq!(history.first(), SequenceNumber(1));
+        push(&mut history, 0);
+        push(&mut history, 0);
+        history.remove_through(SequenceNumber(2));
+        assert_eq!(history.len(), 0);
+        assert_eq!(history.first(), SequenceNumber(3));
+        assert_eq!(history.instance_count(), 0);
+    }
+
+    #[test]
+    fn registered_instances_stay_known() {
+        let mut history = HistoryCache::default();
+        let instance = InstanceHandle([9; 16]);
+        history.register(instance);
+        push(&mut history, 9);
+        history.remove_instance_through(instance, SequenceNumber(1));
+        assert!(history.knows(instance));
+        history.unregister(instance);
+        assert!(!history.knows(instance));
+    }
+
+    #[test]
+    fn fragments_are_counted() {
+        let mut history = HistoryCache::default();
+        let sequence = push(&mut history, 1);
+        let mut change = history.get(sequence).unwrap().clone();
+        assert_eq!(change.fragments(), 1);
+        change.fragment_bytes = 3;
+        assert_eq!(change.fragments(), 2);
+        change.payload = SharedBytes::default();
+        assert_eq!(change.fragments(), 1);
+    }
+}

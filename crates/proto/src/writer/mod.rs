@@ -1,0 +1,408 @@
+//! The writer machine. RTPS 2.5 §8.4.2, §8.4.7–§8.4.9.
+//!
+//! One machine serves best-effort and reliable readers. New changes are *pushed* once to the union
+//! of all readers' locators; what a reliable reader reports missing is *repaired* for it alone.
+//! Late joiners are served by the same repair: a heartbeat tells them what there is and they ask
+//! for what they want. It must never wait: what cannot go on yet is a deadline.
+//!
+//! Start reading at [`Writer::write`], then `transmit.rs`.
+
+mod acknowledge;
+mod config;
+mod history;
+mod pace;
+mod reader_proxy;
+#[cfg(test)]
+mod tests;
+mod transmit;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+
+pub use self::config::WriterConfig;
+pub use self::history::Change;
+use self::history::HistoryCache;
+use self::pace::Pace;
+use self::reader_proxy::ReaderProxy;
+use crate::change::ChangeKind;
+use crate::message::MessageBuilder;
+use crate::peer::MatchedReader;
+
+/// Octets of headers around a payload at most: message, INFO_DST, INFO_TS, DATA_FRAG with inline
+/// QoS, and a piggybacked HEARTBEAT.
+const MESSAGE_OVERHEAD_BYTES: usize = 192;
+
+/// A change to be written.
+#[derive(Clone, Debug)]
+pub struct NewChange {
+    /// What happens.
+    pub kind: ChangeKind,
+    /// To which instance; nil for topics without key.
+    pub instance: InstanceHandle,
+    /// When, by the wall clock.
+    pub timestamp: Timestamp,
+    /// Encapsulated data, or the encapsulated key for kinds other than alive.
+    pub payload: SharedBytes,
+}
+
+/// Why a change was not written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriteError {
+    /// History is full of changes that readers still need; try again after
+    /// [`WriterEvent::Progress`].
+    WouldBlock,
+    /// The payload is over the limit, in octets.
+    TooLarge {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// RESOURCE_LIMITS allows no further instance.
+    TooManyInstances,
+}
+
+/// What a writer reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriterEvent {
+    /// Acknowledgements advanced or history has room again.
+    Progress,
+    /// A reliable reader answered for the first time: it knows this writer.
+    ReaderConfirmed(Guid),
+    /// A reader no longer holds back history because it does not progress.
+    ReaderGivenUp(Guid),
+    /// A reader that had been given up answers again.
+    ReaderResumed(Guid),
+}
+
+/// Counters of a writer.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct WriterStatistics {
+    /// Changes written.
+    pub written: u64,
+    /// Octets of payload written.
+    pub written_bytes: u64,
+    /// Changes or fragments sent again on request.
+    pub repairs: u64,
+    /// Requests ignored because the repair had just left.
+    pub suppressed_repairs: u64,
+    /// Heartbeats sent.
+    pub heartbeats: u64,
+    /// Gaps sent.
+    pub gaps: u64,
+    /// Acknowledgements received.
+    pub acknacks: u64,
+    /// Requests for fragments received.
+    pub nack_frags: u64,
+    /// Times that a write found no room.
+    pub blocked: u64,
+}
+
+/// When to ask readers for acknowledgements.
+#[derive(Debug, Default)]
+struct HeartbeatTimer {
+    count: Count,
+    next_at: Option<Instant>,
+    period: Duration,
+    sent_at: Option<Instant>,
+    /// Changes pushed since acknowledgement was last asked for.
+    pushed_since_asked: u32,
+    /// Changes pushed since the last heartbeat of any kind.
+    pushed_since_sent: u32,
+}
+
+/// The writer machine.
+#[derive(Debug)]
+pub struct Writer {
+    config: WriterConfig,
+    history: HistoryCache,
+    readers: BTreeMap<Guid, ReaderProxy>,
+    destinations: Vec<Locator>,
+    /// Everything up to here has left completely.
+    pushed: SequenceNumber,
+    /// Next fragment of the change after `pushed`.
+    push_next: FragmentNumber,
+    acked: SequenceNumber,
+    written_bytes: u64,
+    acked_bytes: u64,
+    heartbeat: HeartbeatTimer,
+    pace: Pace,
+    paced: bool,
+    blocked_since: Option<Instant>,
+    /// Deleted instances given up by the changes so numbered.
+    dead: VecDeque<(SequenceNumber, InstanceHandle)>,
+    progress: bool,
+    ask_now: bool,
+    reported: VecDeque<WriterEvent>,
+    message: MessageBuilder,
+    statistics: WriterStatistics,
+}
+
+impl Writer {
+    /// A writer with an empty history and no readers.
+    pub fn new(config: WriterConfig) -> Self {
+        Self {
+            message: MessageBuilder::new(config.guid.prefix),
+            pace: Pace::new(config.bytes_per_second_max, config.burst_bytes),
+            history: HistoryCache::default(),
+            readers: BTreeMap::new(),
+            destinations: Vec::new(),
+            pushed: SequenceNumber::ZERO,
+            push_next: FragmentNumber::FIRST,
+            acked: SequenceNumber::ZERO,
+            written_bytes: 0,
+            acked_bytes: 0,
+            heartbeat: HeartbeatTimer {
+                period: config.heartbeat_period,
+                ..Default::default()
+            },
+            paced: false,
+            blocked_since: None,
+            dead: VecDeque::new(),
+            progress: false,
+            ask_now: false,
+            reported: VecDeque::new(),
+            statistics: WriterStatistics::default(),
+            config,
+        }
+    }
+
+    /// Who this is.
+    pub fn guid(&self) -> Guid {
+        self.config.guid
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &WriterConfig {
+        &self.config
+    }
+
+    /// Its counters.
+    pub fn statistics(&self) -> WriterStatistics {
+        self.statistics
+    }
+
+    /// Adds a change to history; [`Writer::poll_transmit`] sends it.
+    ///
+    /// # Errors
+    /// [`WriteError::WouldBlock`] when history has no room: nothing was changed then.
+    pub fn write(&mut self, now: Instant, new: NewChange) -> Result<SequenceNumber, WriteError> {
+        if new.payload.len() > self.config.sample_bytes_max {
+            return Err(WriteError::TooLarge {
+                bytes_max: self.config.sample_bytes_max,
+            });
+        }
+        if !self.history.knows(new.instance)
+            && self.history.instance_count() >= self.config.instances_max
+        {
+            return Err(WriteError::TooManyInstances);
+        }
+        if !self.make_room(&new) {
+            self.blocked_since.get_or_insert(now);
+            let held = self.holding_readers().next().is_some();
+            self.ask_now = held;
+            self.statistics.blocked = self.statistics.blocked.saturating_add(1);
+            return Err(WriteError::WouldBlock);
+        }
+        self.blocked_since = None;
+        let bytes = u64::try_from(new.payload.len()).unwrap_or(u64::MAX);
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.statistics.written = self.statistics.written.saturating_add(1);
+        self.statistics.written_bytes = self.written_bytes;
+        let (instance, kind) = (new.instance, new.kind);
+        let disposed = kind.disposes()
+            || self
+                .history
+                .newest(instance)
+                .is_some_and(|change| change.kind.disposes());
+        let fragment_bytes = self.fragment_bytes();
+        let sequence = self.history.push(|sequence| Change {
+            sequence,
+            kind: new.kind,
+            instance: new.instance,
+            timestamp: new.timestamp,
+            payload: new.payload,
+            fragment_bytes,
+            written_bytes: self.written_bytes,
+        });
+        if !kind.unregisters() {
+            self.history.register(instance);
+        } else {
+            self.history.unregister(instance);
+            if disposed {
+                self.dead.push_back((sequence, instance));
+            }
+        }
+        Ok(sequence)
+    }
+
+    fn fragment_bytes(&self) -> u16 {
+        let message_bytes = self
+            .readers
+            .values()
+            .map(|reader| reader.info.message_bytes_max)
+            .fold(self.config.message_bytes_max, usize::min);
+        let bytes = message_bytes
+            .saturating_sub(MESSAGE_OVERHEAD_BYTES)
+            .clamp(64, 65_532);
+        u16::try_from(bytes & !3).unwrap_or(65_532)
+    }
+
+    /// Removes what history's rules give up for `new`; false when it must wait.
+    fn make_room(&mut self, new: &NewChange) -> bool {
+        if let Some(depth) = self.config.depth {
+            while self.history.depth(new.instance) >= depth.max(1) {
+                let Some(oldest) = self.history.oldest(new.instance) else {
+                    break;
+                };
+                if oldest > self.pushed && !self.destinations.is_empty() {
+                    return false;
+                }
+                self.history.remove(oldest);
+            }
+        } else if !self.has_byte_room(new.payload.len()) {
+            return false;
+        }
+        while self.history.depth(new.instance) >= self.config.samples_per_instance_max {
+            let oldest = self.history.oldest(new.instance);
+            if !oldest.is_some_and(|oldest| self.evict(oldest)) {
+                return false;
+            }
+        }
+        while self.history.len() >= self.config.samples_max {
+            if !self.evict(self.history.first()) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn has_byte_room(&self, more: usize) -> bool {
+        let more = u64::try_from(more).unwrap_or(u64::MAX);
+        let pending = self.written_bytes.saturating_sub(self.acked_bytes);
+        pending == 0 || pending.saturating_add(more) <= self.config.unacknowledged_bytes_max
+    }
+
+    fn evict(&mut self, sequence: SequenceNumber) -> bool {
+        sequence <= self.acked && self.history.remove(sequence).is_some()
+    }
+
+    /// Registers an instance without writing. DDS 1.4 §2.2.2.4.2.5.
+    ///
+    /// # Errors
+    /// [`WriteError::TooManyInstances`] when RESOURCE_LIMITS allows no more.
+    pub fn register_instance(&mut self, instance: InstanceHandle) -> Result<(), WriteError> {
+        if !self.history.knows(instance)
+            && self.history.instance_count() >= self.config.instances_max
+        {
+            return Err(WriteError::TooManyInstances);
+        }
+        self.history.register(instance);
+        Ok(())
+    }
+
+    /// True when `instance` was registered or written and not unregistered since.
+    pub fn is_registered(&self, instance: InstanceHandle) -> bool {
+        self.history.is_registered(instance)
+    }
+
+    /// The registered instances.
+    pub fn registered_instances(&self) -> impl Iterator<Item = InstanceHandle> + '_ {
+        self.history.registered()
+    }
+
+    /// Some change of `instance` still kept, from which its key can be had.
+    pub fn sample_of(&self, instance: InstanceHandle) -> Option<&Change> {
+        self.history
+            .oldest(instance)
+            .and_then(|sequence| self.history.get(sequence))
+    }
+
+    /// Number of the newest change.
+    pub fn last_sequence(&self) -> SequenceNumber {
+        self.history.last()
+    }
+
+    /// Everything up to here is acknowledged by every reliable reader that is not given up.
+    pub fn acknowledged_through(&self) -> SequenceNumber {
+        self.acked
+    }
+
+    /// Number of changes kept.
+    pub fn history_len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Number of matched readers.
+    pub fn reader_count(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// True when `reader` has answered, or needs not because it is best effort.
+    pub fn is_confirmed(&self, reader: Guid) -> bool {
+        self.readers
+            .get(&reader)
+            .is_some_and(|proxy| proxy.confirmed || !proxy.info.reliable || !self.config.reliable)
+    }
+
+    fn holding_readers(&self) -> impl Iterator<Item = &ReaderProxy> {
+        let reliable = self.config.reliable;
+        self.readers
+            .values()
+            .filter(move |reader| reliable && reader.holds_history())
+    }
+
+    /// Serves `reader` from now on. A reader known already is updated.
+    pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
+        let guid = reader.guid;
+        if let Some(known) = self.readers.get_mut(&guid) {
+            known.info = reader;
+        } else {
+            let history = self.config.durable && reader.durable;
+            let first = if history {
+                self.history.first()
+            } else {
+                self.history.last().next()
+            };
+            self.readers
+                .insert(guid, ReaderProxy::new(now, reader, first));
+        }
+        self.update_destinations();
+        self.update_acknowledged();
+        self.arm_heartbeat(now);
+    }
+
+    /// Forgets `reader`.
+    pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
+        if self.readers.remove(&reader).is_some() {
+            self.update_destinations();
+            self.update_acknowledged();
+            self.arm_heartbeat(now);
+            self.progress = true;
+        }
+    }
+
+    fn update_destinations(&mut self) {
+        self.destinations.clear();
+        for reader in self.readers.values() {
+            for locator in &reader.info.locators {
+                if !self.destinations.contains(locator) {
+                    self.destinations.push(*locator);
+                }
+            }
+        }
+    }
+
+    /// Takes the next report.
+    pub fn poll_event(&mut self) -> Option<WriterEvent> {
+        if core::mem::take(&mut self.progress) {
+            return Some(WriterEvent::Progress);
+        }
+        self.reported.pop_front()
+    }
+}

@@ -1,0 +1,160 @@
+//! What a writer knows about one matched reader. RTPS 2.5 §8.4.7.5.
+
+use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
+
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::time::{Duration, Instant};
+
+use crate::peer::MatchedReader;
+
+/// How many fragments of one change may be requested at a time.
+const REQUESTED_FRAGMENTS_MAX: usize = 4096;
+
+/// How many changes may be requested at a time.
+const REQUESTED_CHANGES_MAX: usize = 1024;
+
+/// What a reader asked for again of one change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Request {
+    /// The change from fragment `next` on.
+    Whole { next: FragmentNumber },
+    /// These fragments.
+    Fragments(BTreeSet<FragmentNumber>),
+}
+
+/// State of one matched reader.
+#[derive(Debug)]
+pub(super) struct ReaderProxy {
+    pub(super) info: MatchedReader,
+    /// Changes before this one never concern the reader.
+    pub(super) first_relevant: SequenceNumber,
+    /// Everything up to here is acknowledged or does not concern the reader.
+    pub(super) acked: SequenceNumber,
+    /// The reader has answered, so it knows this writer.
+    pub(super) confirmed: bool,
+    /// Requested changes, in order.
+    pub(super) requests: BTreeMap<SequenceNumber, Request>,
+    /// When the pending requests may be served.
+    pub(super) repair_at: Option<Instant>,
+    /// The reader asked for a heartbeat.
+    pub(super) heartbeat_due: bool,
+    /// It stopped progressing and no longer holds back history.
+    pub(super) given_up: bool,
+    pub(super) progressed_at: Instant,
+    pub(super) heard_at: Instant,
+    repaired: BTreeMap<SequenceNumber, Instant>,
+    last_acknack: Option<Count>,
+    last_nack_frag: Option<Count>,
+}
+
+impl ReaderProxy {
+    pub(super) fn new(now: Instant, info: MatchedReader, first_relevant: SequenceNumber) -> Self {
+        Self {
+            info,
+            first_relevant,
+            acked: first_relevant.previous(),
+            confirmed: false,
+            requests: BTreeMap::new(),
+            repair_at: None,
+            heartbeat_due: true,
+            given_up: false,
+            progressed_at: now,
+            heard_at: now,
+            repaired: BTreeMap::new(),
+            last_acknack: None,
+            last_nack_frag: None,
+        }
+    }
+
+    /// True when history must be kept for this reader.
+    pub(super) fn holds_history(&self) -> bool {
+        self.info.reliable && !self.given_up
+    }
+
+    /// True when the reader has not yet acknowledged everything up to `last`, or has never
+    /// answered at all.
+    pub(super) fn wants_heartbeat(&self, last: SequenceNumber) -> bool {
+        self.info.reliable && (self.acked < last || !self.confirmed)
+    }
+
+    /// False when an acknowledgement with this count was seen before. RTPS 2.5 §8.3.8.1.
+    pub(super) fn accept_acknack(&mut self, count: Count) -> bool {
+        accept(&mut self.last_acknack, count)
+    }
+
+    /// False when a fragment request with this count was seen before. RTPS 2.5 §8.3.8.10.
+    pub(super) fn accept_nack_frag(&mut self, count: Count) -> bool {
+        accept(&mut self.last_nack_frag, count)
+    }
+
+    /// Notes that everything before `base` is acknowledged; true when that is news.
+    pub(super) fn acknowledge(&mut self, now: Instant, base: SequenceNumber) -> bool {
+        let acked = base.previous();
+        if acked <= self.acked {
+            return false;
+        }
+        self.acked = acked;
+        self.progressed_at = now;
+        self.requests = self.requests.split_off(&base);
+        self.repaired = self.repaired.split_off(&base);
+        true
+    }
+
+    /// True when `sequence` was repaired for this reader less than `within` ago.
+    pub(super) fn just_repaired(
+        &self,
+        now: Instant,
+        sequence: SequenceNumber,
+        within: Duration,
+    ) -> bool {
+        self.repaired
+            .get(&sequence)
+            .is_some_and(|at| now.since(*at) < within)
+    }
+
+    /// Notes that `sequence` was repaired.
+    pub(super) fn note_repaired(&mut self, now: Instant, sequence: SequenceNumber) {
+        while self.repaired.len() >= REQUESTED_CHANGES_MAX {
+            self.repaired.pop_first();
+        }
+        self.repaired.insert(sequence, now);
+    }
+
+    /// Queues `sequence` whole.
+    pub(super) fn request_whole(&mut self, sequence: SequenceNumber) {
+        let known = self.requests.contains_key(&sequence);
+        if !known && self.requests.len() < REQUESTED_CHANGES_MAX {
+            self.requests.insert(
+                sequence,
+                Request::Whole {
+                    next: FragmentNumber::FIRST,
+                },
+            );
+        }
+    }
+
+    /// Queues one fragment of `sequence`.
+    pub(super) fn request_fragment(&mut self, sequence: SequenceNumber, number: FragmentNumber) {
+        if self.requests.len() >= REQUESTED_CHANGES_MAX && !self.requests.contains_key(&sequence) {
+            return;
+        }
+        let request = self
+            .requests
+            .entry(sequence)
+            .or_insert_with(|| Request::Fragments(BTreeSet::new()));
+        if let Request::Fragments(wanted) = request
+            && wanted.len() < REQUESTED_FRAGMENTS_MAX
+        {
+            wanted.insert(number);
+        }
+    }
+}
+
+fn accept(last: &mut Option<Count>, count: Count) -> bool {
+    if last.is_some_and(|last| !count.is_newer_than(last)) {
+        return false;
+    }
+    *last = Some(count);
+    true
+}

@@ -1,0 +1,401 @@
+//! A writer and a reader joined by hand, without network or clock.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_wire::message::Submessage;
+
+use super::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
+use crate::change::ChangeKind;
+use crate::outbox::Outbox;
+use crate::peer::MatchedReader;
+use crate::receive::MessageReceiver;
+
+const READER: Guid = Guid::new(
+    GuidPrefix([2; 12]),
+    EntityId::user(1, EntityKind::ReaderNoKey),
+);
+
+#[derive(Default)]
+struct Sent(Vec<Vec<u8>>);
+
+impl Outbox for Sent {
+    fn send(&mut self, _to: &[Locator], parts: &[&[u8]]) {
+        self.0.push(parts.concat());
+    }
+}
+
+impl Sent {
+    /// One word for each submessage sent since the last call.
+    fn words(&mut self) -> Vec<&'static str> {
+        let mut words = vec![];
+        for message in core::mem::take(&mut self.0) {
+            for inbound in MessageReceiver::new(&message, READER.prefix).unwrap() {
+                words.push(match inbound.unwrap().submessage {
+                    Submessage::Data(_) => "data",
+                    Submessage::DataFrag(_) => "frag",
+                    Submessage::Heartbeat(it) if it.is_final => "heartbeat",
+                    Submessage::Heartbeat(_) => "heartbeat?",
+                    Submessage::HeartbeatFrag(_) => "heartbeatfrag",
+                    Submessage::Gap(_) => "gap",
+                    _ => "other",
+                });
+            }
+        }
+        words
+    }
+}
+
+fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
+    let guid = Guid::new(
+        GuidPrefix([1; 12]),
+        EntityId::user(1, EntityKind::WriterNoKey),
+    );
+    let mut config = WriterConfig::new(guid);
+    adapt(&mut config);
+    Writer::new(config)
+}
+
+fn matched(reliable: bool, durable: bool) -> MatchedReader {
+    let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
+    MatchedReader {
+        guid: READER,
+        reliable,
+        durable,
+        expects_inline_qos: false,
+        locators: vec![addr.into()],
+        message_bytes_max: 1472,
+    }
+}
+
+fn change(bytes: usize) -> NewChange {
+    NewChange {
+        kind: ChangeKind::Alive,
+        instance: InstanceHandle::NIL,
+        timestamp: Timestamp(1),
+        payload: SharedBytes::from_vec(vec![7; bytes]),
+    }
+}
+
+fn acknack(base: i64, missing: &[i64], count: i32) -> whimbrel_wire::submessage::AckNack {
+    let mut state = whimbrel_wire::number_set::NumberSet::new(SequenceNumber(base));
+    for number in missing {
+        assert!(state.insert(SequenceNumber(*number)));
+    }
+    whimbrel_wire::submessage::AckNack {
+        reader: READER.entity,
+        writer: EntityId::user(1, EntityKind::WriterNoKey),
+        state,
+        count: whimbrel_base::sequence::Count(count),
+        is_final: true,
+    }
+}
+
+const NOW: Instant = Instant(1_000_000_000);
+
+#[test]
+fn a_lone_sample_is_one_message() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["heartbeat?"]);
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.0.len(), 1);
+    assert_eq!(sent.words()[0], "data");
+}
+
+#[test]
+fn without_readers_nothing_leaves_and_nothing_is_kept() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    for _ in 0..10 {
+        writer.write(NOW, change(16)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    assert!(sent.0.is_empty());
+    assert_eq!(writer.history_len(), 0);
+    assert_eq!(writer.poll_timeout(), None);
+}
+
+#[test]
+fn what_is_missing_is_sent_again_and_what_is_gone_becomes_a_gap() {
+    let mut writer = writer(|config| config.depth = Some(2));
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    for _ in 0..4 {
+        writer.write(NOW, change(16)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    sent.words();
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[1, 2, 3], 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["gap", "data", "heartbeat?"]);
+    assert!(
+        writer
+            .handle_acknack(NOW, READER, &acknack(1, &[3], 1))
+            .is_err()
+    );
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[3], 2))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.statistics().suppressed_repairs, 1);
+    assert!(!sent.words().contains(&"data"));
+}
+
+#[test]
+fn a_full_history_blocks_until_acknowledged() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.samples_max = 2;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(16)).unwrap();
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    sent.words();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().contains(&"heartbeat?"));
+    while writer.poll_event().is_some() {}
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[], 1))
+        .unwrap();
+    assert_eq!(writer.poll_event(), Some(WriterEvent::Progress));
+    writer.write(NOW, change(16)).unwrap();
+}
+
+#[test]
+fn a_silent_reader_is_given_up_and_may_come_back() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.samples_max = 1;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    let mut now = NOW;
+    let mut events = vec![];
+    while now < NOW.after(Duration::from_secs(11)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.handle_timeout(now);
+        writer.poll_transmit(now, &mut sent);
+        events.extend(core::iter::from_fn(|| writer.poll_event()));
+    }
+    assert!(events.contains(&WriterEvent::ReaderGivenUp(READER)));
+    writer.write(now, change(16)).unwrap();
+    writer
+        .handle_acknack(now, READER, &acknack(1, &[1], 1))
+        .unwrap();
+    let resumed = core::iter::from_fn(|| writer.poll_event())
+        .any(|event| event == WriterEvent::ReaderResumed(READER));
+    assert!(resumed);
+    sent.words();
+    writer.poll_transmit(now, &mut sent);
+    assert!(sent.words().contains(&"gap"));
+}
+
+#[test]
+fn a_late_joiner_hears_of_history_only_when_it_wants_it() {
+    for (durable, first) in [(true, 1), (false, 4)] {
+        let mut writer = writer(|config| {
+            config.depth = None;
+            config.durable = true;
+        });
+        let mut sent = Sent::default();
+        for _ in 0..3 {
+            writer.write(NOW, change(16)).unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+        }
+        assert_eq!(writer.history_len(), 3);
+        writer.handle_matched(NOW, matched(true, durable));
+        writer.poll_transmit(NOW, &mut sent);
+        let message = sent.0.pop().unwrap();
+        let mut inbound = MessageReceiver::new(&message, READER.prefix).unwrap();
+        match inbound.next().unwrap().unwrap().submessage {
+            Submessage::Heartbeat(heartbeat) => {
+                assert_eq!(heartbeat.first, SequenceNumber(first));
+                assert_eq!(heartbeat.last, SequenceNumber(3));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn large_samples_leave_in_paced_fragments() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let first = sent.words();
+    assert_eq!(first.last(), Some(&"heartbeatfrag"));
+    assert!(first.len() < 300);
+    // KEEP_LAST 1 must not replace what has not left yet.
+    assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
+    let mut frags = first.iter().filter(|word| **word == "frag").count();
+    let mut now = NOW;
+    while frags < 782 {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+        frags += sent.words().iter().filter(|word| **word == "frag").count();
+        assert!(now < NOW.after(Duration::from_secs(1)));
+    }
+    assert_eq!(frags, 782);
+    assert!(writer.write(now, change(4)).is_ok());
+}
+
+#[test]
+fn the_last_sample_is_announced_until_acknowledged() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[], 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let mut now = NOW;
+    for _ in 0..5 {
+        now = writer.poll_timeout().unwrap().0;
+        writer.poll_transmit(now, &mut sent);
+        assert_eq!(sent.words(), ["heartbeat?"]);
+    }
+    assert!(now.since(NOW) >= Duration::from_millis(310));
+    writer
+        .handle_acknack(now, READER, &acknack(2, &[], 2))
+        .unwrap();
+    assert_eq!(writer.poll_timeout(), None);
+    assert_eq!(writer.acknowledged_through(), SequenceNumber(1));
+}
+
+#[test]
+fn impossible_acknowledgements_are_refused() {
+    let mut writer = writer(|_| {});
+    writer.handle_matched(NOW, matched(true, false));
+    assert!(
+        writer
+            .handle_acknack(NOW, READER, &acknack(3, &[], 1))
+            .is_err()
+    );
+    let stranger = Guid::new(GuidPrefix([9; 12]), READER.entity);
+    assert!(
+        writer
+            .handle_acknack(NOW, stranger, &acknack(1, &[], 1))
+            .is_err()
+    );
+    assert!(writer.write(NOW, change(100)).is_ok());
+    let mut small = self::writer(|config| config.sample_bytes_max = 8);
+    assert_eq!(
+        small.write(NOW, change(9)),
+        Err(WriteError::TooLarge { bytes_max: 8 })
+    );
+}
+
+#[test]
+fn a_deleted_instance_is_forgotten_once_everybody_knows() {
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.instances_max = 1;
+    });
+    let mut sent = Sent::default();
+    let instance = |byte| InstanceHandle([byte; 16]);
+    let keyed = |kind, byte| NewChange {
+        kind,
+        instance: instance(byte),
+        ..change(4)
+    };
+    writer.write(NOW, keyed(ChangeKind::Alive, 1)).unwrap();
+    assert_eq!(
+        writer.write(NOW, keyed(ChangeKind::Alive, 2)),
+        Err(WriteError::TooManyInstances)
+    );
+    writer
+        .write(NOW, keyed(ChangeKind::DisposedUnregistered, 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.history_len(), 0);
+    writer.write(NOW, keyed(ChangeKind::Alive, 2)).unwrap();
+}
+
+#[test]
+fn what_a_reborn_instance_wrote_since_its_deletion_is_kept() {
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.depth = None;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, true));
+    let keyed = |kind| NewChange {
+        kind,
+        instance: InstanceHandle([1; 16]),
+        ..change(4)
+    };
+    for kind in [
+        ChangeKind::DisposedUnregistered,
+        ChangeKind::Alive,
+        ChangeKind::Unregistered,
+    ] {
+        writer.write(NOW, keyed(kind)).unwrap();
+    }
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[2, 3], 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["data", "data", "heartbeat?"]);
+    assert_eq!(writer.history_len(), 2);
+}
+
+#[test]
+fn a_write_blocked_by_the_pace_is_not_told_of_progress_that_is_none() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
+    while writer.poll_event().is_some() {}
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.poll_event(), None);
+}
+
+#[test]
+fn the_first_reader_after_one_that_left_in_mid_sample_gets_whole_samples() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    writer.handle_unmatched(NOW, READER);
+    writer.poll_transmit(NOW, &mut sent);
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let later = NOW.after(Duration::from_secs(1));
+    writer.write(later, change(5_000)).unwrap();
+    writer.poll_transmit(later, &mut sent);
+    assert_eq!(
+        sent.words().iter().filter(|word| **word == "frag").count(),
+        4
+    );
+}

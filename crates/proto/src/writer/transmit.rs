@@ -1,0 +1,408 @@
+//! What a writer sends: new changes to all, repairs and gaps to one, heartbeats.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::{EntityId, Guid};
+use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
+use whimbrel_base::time::Instant;
+
+use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
+use super::history::Change;
+use super::reader_proxy::{ReaderProxy, Request};
+use super::{MESSAGE_OVERHEAD_BYTES, Writer};
+use crate::message::{HeartbeatFields, MessageBuilder};
+use crate::outbox::Outbox;
+
+/// How many readers get heartbeats of their own before one for all is cheaper.
+const OWN_HEARTBEATS_MAX: usize = 8;
+
+impl Writer {
+    /// Sends whatever is due at `now`.
+    pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        self.paced = false;
+        self.push(now, outbox);
+        self.repair(now, outbox);
+        self.send_heartbeats(now, outbox);
+        if !self.config.reliable || self.holding_readers().next().is_none() {
+            self.update_acknowledged();
+        }
+        self.arm_heartbeat(now);
+    }
+
+    /// Sends changes that have not left yet to every reader's address.
+    fn push(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if self.pushed >= self.history.last() {
+            return;
+        }
+        if self.destinations.is_empty() {
+            self.pushed = self.history.last();
+            self.push_next = FragmentNumber::FIRST;
+            self.progress = true;
+            return;
+        }
+        let pushed_before = self.pushed;
+        let inline_qos = self
+            .readers
+            .values()
+            .any(|reader| reader.info.expects_inline_qos);
+        let before = (self.pushed, self.push_next);
+        let mut message = core::mem::take(&mut self.message);
+        message.begin(self.message_bytes_max());
+        while let Some(change) = self.history.next_from(self.pushed.next()) {
+            if change.fragments() > 1 {
+                if !self.push_fragments(now, &mut message, outbox) {
+                    break;
+                }
+                continue;
+            }
+            if !message.has_room(change.payload.len().saturating_add(MESSAGE_OVERHEAD_BYTES)) {
+                message.flush(&self.destinations, outbox);
+            }
+            message.timestamp(change.timestamp);
+            message.data(
+                EntityId::UNKNOWN,
+                self.config.guid.entity,
+                change,
+                inline_qos,
+            );
+            self.pushed = change.sequence;
+            self.count_pushed(1);
+        }
+        if self.push_next == FragmentNumber::FIRST {
+            self.pushed = self.pushed.max(self.history.last());
+        }
+        let moved = before != (self.pushed, self.push_next);
+        if moved {
+            self.piggyback(now, &mut message);
+            message.flush(&self.destinations, outbox);
+            self.hurry_heartbeat(now);
+        }
+        self.message = message;
+        if self.blocked_since.is_some() && self.pushed > pushed_before {
+            self.progress = true;
+        }
+    }
+
+    fn count_pushed(&mut self, changes: u32) {
+        let timer = &mut self.heartbeat;
+        timer.pushed_since_asked = timer.pushed_since_asked.saturating_add(changes);
+        timer.pushed_since_sent = timer.pushed_since_sent.saturating_add(changes);
+    }
+
+    /// Sends fragments of the change after `pushed` while the pace allows; true when all left.
+    fn push_fragments(
+        &mut self,
+        now: Instant,
+        message: &mut MessageBuilder,
+        outbox: &mut impl Outbox,
+    ) -> bool {
+        let entity = self.config.guid.entity;
+        let Some(change) = self.history.next_from(self.pushed.next()) else {
+            return true;
+        };
+        let fragments = change.fragments();
+        let started_at = self.push_next;
+        while self.push_next.0 <= fragments {
+            if !self.pace.allows(now) {
+                self.paced = true;
+                break;
+            }
+            message.flush(&self.destinations, outbox);
+            message.timestamp(change.timestamp);
+            message.data_frag(EntityId::UNKNOWN, entity, change, self.push_next);
+            self.pace.spend(message.len());
+            self.push_next = self.push_next.next();
+        }
+        if self.push_next.0 > fragments {
+            self.pushed = change.sequence;
+            self.push_next = FragmentNumber::FIRST;
+            self.count_pushed(PIGGYBACK_CHANGES);
+            return true;
+        }
+        if self.push_next > started_at && self.config.reliable {
+            let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
+            self.heartbeat.count = self.heartbeat.count.next();
+            let count = self.heartbeat.count;
+            message.heartbeat_frag(EntityId::UNKNOWN, entity, change.sequence, sent, count);
+        }
+        false
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        self.readers
+            .values()
+            .map(|reader| reader.info.message_bytes_max)
+            .fold(self.config.message_bytes_max, usize::min)
+    }
+
+    /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
+    fn piggyback(&mut self, now: Instant, message: &mut MessageBuilder) {
+        if self.holding_readers().next().is_none() {
+            return;
+        }
+        let pending = self.written_bytes.saturating_sub(self.acked_bytes);
+        let timer = &self.heartbeat;
+        let limited = self.config.depth.is_none();
+        let ask = (limited && pending > self.config.unacknowledged_bytes_max / 4)
+            || timer.pushed_since_asked >= ask_every(self.config.samples_max);
+        let old = timer
+            .sent_at
+            .is_none_or(|at| now.since(at) >= PIGGYBACK_PERIOD);
+        if ask || old || timer.pushed_since_sent >= PIGGYBACK_CHANGES {
+            let fields = self.heartbeat_fields(SequenceNumber::FIRST, !ask);
+            message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
+            self.note_heartbeat(now, ask);
+        }
+    }
+
+    fn note_heartbeat(&mut self, now: Instant, asked: bool) {
+        self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
+        self.heartbeat.sent_at = Some(now);
+        self.heartbeat.pushed_since_sent = 0;
+        if asked {
+            self.heartbeat.pushed_since_asked = 0;
+        }
+    }
+
+    /// What there is, seen by a reader to which nothing before `relevant` matters.
+    fn heartbeat_fields(&mut self, relevant: SequenceNumber, is_final: bool) -> HeartbeatFields {
+        self.heartbeat.count = self.heartbeat.count.next();
+        let last = self.pushed;
+        HeartbeatFields {
+            first: self.history.first().max(relevant).min(last.next()),
+            last,
+            count: self.heartbeat.count,
+            is_final,
+        }
+    }
+
+    fn repair(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let due: Vec<Guid> = self
+            .readers
+            .values()
+            .filter(|reader| reader.repair_at.is_some_and(|at| at <= now))
+            .map(|reader| reader.info.guid)
+            .collect();
+        for guid in due {
+            self.repair_reader(now, guid, outbox);
+        }
+    }
+
+    /// Sends `guid` what it asked for, as far as the pace allows.
+    fn repair_reader(&mut self, now: Instant, guid: Guid, outbox: &mut impl Outbox) {
+        let Some(mut reader) = self.readers.remove(&guid) else {
+            return;
+        };
+        let mut message = core::mem::take(&mut self.message);
+        message.begin(
+            reader
+                .info
+                .message_bytes_max
+                .min(self.config.message_bytes_max),
+        );
+        reader.repair_at = None;
+        while let Some((sequence, request)) = reader.requests.pop_first() {
+            if !self.pace.allows(now) {
+                reader.requests.insert(sequence, request);
+                self.paced = true;
+                reader.repair_at = Some(self.pace.next_at());
+                break;
+            }
+            if sequence <= reader.acked {
+                continue;
+            }
+            let gap_end = self.gap_from(&reader, sequence);
+            if gap_end > sequence {
+                self.send_gap(&mut message, &mut reader, sequence, gap_end, outbox);
+                continue;
+            }
+            if let Some(rest) =
+                self.repair_change(now, &mut message, &mut reader, sequence, request, outbox)
+            {
+                reader.requests.insert(sequence, rest);
+            }
+        }
+        message.make_room(MESSAGE_OVERHEAD_BYTES, &reader.info.locators, outbox);
+        message.destination(guid.prefix);
+        let fields = self.heartbeat_fields(reader.first_relevant, false);
+        message.heartbeat(guid.entity, self.config.guid.entity, fields);
+        message.flush(&reader.info.locators, outbox);
+        self.note_heartbeat(now, false);
+        reader.heartbeat_due = false;
+        self.message = message;
+        self.readers.insert(guid, reader);
+    }
+
+    /// The first number from `sequence` on that `reader` can get; `sequence` itself where it is
+    /// kept.
+    fn gap_from(&self, reader: &ReaderProxy, sequence: SequenceNumber) -> SequenceNumber {
+        let from = sequence.max(reader.first_relevant);
+        let kept = self
+            .history
+            .next_from(from)
+            .map_or(self.history.last().next(), |c| c.sequence);
+        kept.min(self.pushed.next())
+    }
+
+    fn send_gap(
+        &mut self,
+        message: &mut MessageBuilder,
+        reader: &mut ReaderProxy,
+        start: SequenceNumber,
+        end: SequenceNumber,
+        outbox: &mut impl Outbox,
+    ) {
+        message.make_room(MESSAGE_OVERHEAD_BYTES, &reader.info.locators, outbox);
+        message.destination(reader.info.guid.prefix);
+        message.gap(reader.info.guid.entity, self.config.guid.entity, start, end);
+        reader.requests = reader.requests.split_off(&end);
+        self.statistics.gaps = self.statistics.gaps.saturating_add(1);
+    }
+
+    /// Sends one requested change or some of its fragments; gives back what the pace held up.
+    fn repair_change(
+        &mut self,
+        now: Instant,
+        message: &mut MessageBuilder,
+        reader: &mut ReaderProxy,
+        sequence: SequenceNumber,
+        request: Request,
+        outbox: &mut impl Outbox,
+    ) -> Option<Request> {
+        let change = self.history.get(sequence)?;
+        let fragments = change.fragments();
+        let to = &reader.info.locators;
+        let (peer, entity) = (reader.info.guid, self.config.guid.entity);
+        if fragments == 1 {
+            message.make_room(
+                change.payload.len().saturating_add(MESSAGE_OVERHEAD_BYTES),
+                to,
+                outbox,
+            );
+            message.destination(peer.prefix);
+            message.timestamp(change.timestamp);
+            message.data(peer.entity, entity, change, reader.info.expects_inline_qos);
+            self.pace.spend(change.payload.len());
+            self.statistics.repairs = self.statistics.repairs.saturating_add(1);
+            reader.note_repaired(now, sequence);
+            return None;
+        }
+        let mut wanted = Wanted::new(request, fragments);
+        while let Some(number) = wanted.next() {
+            message.flush(to, outbox);
+            message.destination(peer.prefix);
+            message.timestamp(change.timestamp);
+            message.data_frag(peer.entity, entity, change, number);
+            self.pace.spend(message.len());
+            self.statistics.repairs = self.statistics.repairs.saturating_add(1);
+            if !self.pace.allows(now)
+                && let Some(rest) = wanted.rest()
+            {
+                return Some(rest);
+            }
+        }
+        message.flush(to, outbox);
+        reader.note_repaired(now, sequence);
+        None
+    }
+
+    fn send_heartbeats(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if !self.config.reliable {
+            return;
+        }
+        let last = self.pushed;
+        let periodic = self.heartbeat.next_at.is_some_and(|at| at <= now)
+            || core::mem::take(&mut self.ask_now);
+        let due: Vec<Guid> = self
+            .readers
+            .values()
+            .filter(|reader| {
+                reader.info.reliable
+                    && (reader.heartbeat_due || (periodic && reader.wants_heartbeat(last)))
+            })
+            .map(|reader| reader.info.guid)
+            .collect();
+        if periodic {
+            self.heartbeat.next_at = None;
+            let doubled = self.heartbeat.period.times(2);
+            self.heartbeat.period = doubled.min(self.config.heartbeat_period_max);
+        }
+        if due.is_empty() {
+            return;
+        }
+        let mut message = core::mem::take(&mut self.message);
+        message.begin(self.message_bytes_max());
+        // A reader that never answered must hear where its own data starts.
+        let shared =
+            due.len() > OWN_HEARTBEATS_MAX && due.iter().all(|guid| self.is_confirmed(*guid));
+        if shared {
+            let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+            message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
+            message.flush(&self.destinations, outbox);
+            self.note_heartbeat(now, true);
+        }
+        for guid in due {
+            let Some(reader) = self.readers.get_mut(&guid) else {
+                continue;
+            };
+            reader.heartbeat_due = false;
+            if shared {
+                continue;
+            }
+            let relevant = reader.first_relevant;
+            let fields = self.heartbeat_fields(relevant, false);
+            message.destination(guid.prefix);
+            message.heartbeat(guid.entity, self.config.guid.entity, fields);
+            if let Some(reader) = self.readers.get(&guid) {
+                message.flush(&reader.info.locators, outbox);
+            }
+            self.note_heartbeat(now, true);
+        }
+        self.message = message;
+    }
+}
+
+/// The fragments still to be sent of a request.
+struct Wanted {
+    request: Request,
+    fragments: u32,
+}
+
+impl Wanted {
+    fn new(request: Request, fragments: u32) -> Self {
+        Self { request, fragments }
+    }
+
+    fn next(&mut self) -> Option<FragmentNumber> {
+        match &mut self.request {
+            Request::Whole { next } => {
+                let number = *next;
+                *next = next.next();
+                (number.0 <= self.fragments).then_some(number)
+            }
+            Request::Fragments(numbers) => {
+                let number = numbers.pop_first()?;
+                (number.0 <= self.fragments).then_some(number)
+            }
+        }
+    }
+
+    fn rest(&self) -> Option<Request> {
+        let more = match &self.request {
+            Request::Whole { next } => next.0 <= self.fragments,
+            Request::Fragments(numbers) => !numbers.is_empty(),
+        };
+        more.then(|| self.request.clone())
+    }
+}
+
+impl Change {
+    /// The octets of fragment `number`, from 1; empty past the end.
+    pub fn fragment(&self, number: FragmentNumber) -> &[u8] {
+        let size = usize::from(self.fragment_bytes.max(1));
+        let index = usize::try_from(number.0.saturating_sub(1)).unwrap_or(usize::MAX);
+        let start = index.saturating_mul(size).min(self.payload.len());
+        let end = start.saturating_add(size).min(self.payload.len());
+        self.payload.get(start..end).unwrap_or_default()
+    }
+}
