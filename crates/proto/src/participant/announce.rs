@@ -8,6 +8,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::compose_key;
 use whimbrel_wire::parameter::ParameterId;
 
