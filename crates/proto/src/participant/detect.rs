@@ -178,9 +178,6 @@ impl Participant {
         // by which the participant is reached until nothing comes from there any more.
         let elsewhere = from.ip() != remote.address.ip();
         let stale = now.since(remote.address_heard_at) >= patience;
-        if elsewhere && !stale && remote.data == data {
-            return;
-        }
         if !elsewhere || stale {
             remote.address_heard_at = now;
         }

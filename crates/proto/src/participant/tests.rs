@@ -121,8 +121,8 @@ struct Net {
     events: BTreeMap<u8, Vec<ParticipantEvent>>,
     /// Everything ever sent.
     log: Vec<(Instant, Sent)>,
-    /// Members that hear nothing.
-    deaf: Vec<u8>,
+    /// Groups are joined in vain.
+    no_multicast: bool,
 }
 
 impl Net {
@@ -184,10 +184,10 @@ impl Net {
 
     fn deliver(&mut self, (to, from, bytes): &Sent) {
         let (now, wall) = (self.now, self.wall());
-        for (number, member) in &mut self.members {
+        for member in self.members.values_mut() {
             let joined = member.config.metatraffic_multicast.contains(to);
-            let listens = joined || member.config.metatraffic_unicast.contains(to);
-            if listens && !self.deaf.contains(number) {
+            let listens = member.config.metatraffic_unicast.contains(to);
+            if listens || (joined && !self.no_multicast) {
                 let _ = receive(member, now, wall, *from, bytes);
             }
         }
@@ -539,22 +539,7 @@ fn leases_end_and_any_packet_renews_them() {
 
 #[test]
 fn they_keep_each_other_for_ever() {
-    let explicit = ParticipantConfig {
-        // Both have joined a group, but nothing gets through it.
-        announce_to: vec![at("239.255.0.9:7400"), address(2)],
-        metatraffic_multicast: vec![at("239.255.0.9:7400")],
-        ..config(1)
-    };
-    let other = ParticipantConfig {
-        announce_to: vec![at("239.255.0.8:7400")],
-        metatraffic_multicast: vec![at("239.255.0.8:7400"), at("239.255.0.9:7400")],
-        ..config(2)
-    };
-    for (one, two) in [
-        (config(1), config(2)),
-        (probing(1), probing(2)),
-        (explicit, other),
-    ] {
+    for (one, two) in [(config(1), config(2)), (probing(1), probing(2))] {
         let mut net = met(one, two);
         net.take(1);
         net.take(2);
@@ -562,6 +547,25 @@ fn they_keep_each_other_for_ever() {
         assert_eq!(net.take(1), []);
         assert_eq!(net.take(2), []);
     }
+}
+
+#[test]
+fn groups_that_carry_nothing_are_found_out() {
+    let one = ParticipantConfig {
+        announce_to: vec![at(GROUP), address(2)],
+        ..config(1)
+    };
+    let mut net = Net {
+        no_multicast: true,
+        ..Net::of([one, config(2)])
+    };
+    net.run(seconds(2));
+    net.take(1);
+    net.take(2);
+    net.run(seconds(120));
+    assert_eq!(net.take(1), []);
+    assert_eq!(net.take(2), []);
+    assert_eq!(net.member(1).participants().count(), 1);
 }
 
 #[test]
@@ -905,6 +909,7 @@ fn unconfirmed_addresses_get_at_most_three_times_what_came_in() {
     let forged = announcement_of(ParticipantConfig {
         metatraffic_unicast: vec![victim],
         default_unicast: vec![victim],
+        lease: Duration::INFINITE,
         ..config(7)
     });
     let mut received = 0;
@@ -928,18 +933,58 @@ fn unconfirmed_addresses_get_at_most_three_times_what_came_in() {
 
 #[test]
 fn endpoints_of_unconfirmed_participants_are_not_served() {
-    let mut net = Net::of([config(1), config(2)]);
+    let mut net = Net::of([config(1)]);
     let now = net.now;
     net.member(1).add_writer(now, local_writer("Square"));
-    net.member(2).add_reader(now, local_reader("Square"));
-    // Two talks but hears nothing: what it says could come from anybody.
-    net.deaf.push(2);
-    net.run(seconds(5));
+    net.settle();
+    // Seven says everything without having heard anything: it could be anybody.
+    let (now, wall) = (net.now, net.wall());
+    let announced = announcement_of(config(7));
+    receive(net.member(1), now, wall, address(7), &announced).unwrap();
+    let mut said = subscription_of(prefix(7), GuidPrefix::UNKNOWN);
+    receive(net.member(1), now, wall, address(7), &said).unwrap();
+    net.settle();
+    assert_eq!(net.member(1).remote_readers().count(), 1);
     assert!(matched_readers(&net.take(1)).is_empty());
-    assert!(net.member(1).participant(prefix(2)).is_some());
-    net.deaf.clear();
-    net.run(seconds(5));
+    // Only who has heard us knows our prefix.
+    said = subscription_of(prefix(7), prefix(1));
+    let _ = receive(net.member(1), now, wall, address(7), &said);
+    net.settle();
     assert_eq!(matched_readers(&net.take(1)).len(), 1);
+}
+
+/// The announcement of a reader of `from` with its heartbeat, meant for `to`.
+fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
+    let change = crate::writer::Change {
+        sequence: whimbrel_base::sequence::SequenceNumber::FIRST,
+        kind: crate::change::ChangeKind::Alive,
+        instance: whimbrel_base::instance::InstanceHandle::NIL,
+        timestamp: Timestamp::INVALID,
+        payload: SharedBytes::from_vec(local_reader("Square").announcement(from)),
+        fragment_bytes: u16::MAX,
+        written_bytes: 0,
+    };
+    let heartbeat = crate::message::HeartbeatFields {
+        first: change.sequence,
+        last: change.sequence,
+        count: whimbrel_base::sequence::Count(1),
+        is_final: true,
+    };
+    let writer = EntityId::SEDP_SUBSCRIPTIONS_WRITER;
+    let mut message = MessageBuilder::new(from);
+    message.begin(65_000);
+    message.destination(to);
+    message.heartbeat(EntityId::UNKNOWN, writer, heartbeat);
+    message.data(EntityId::UNKNOWN, writer, &change, false);
+    let mut sent = vec![];
+    message.flush(
+        &[address(1)],
+        &mut Wire {
+            from: address(7),
+            sent: &mut sent,
+        },
+    );
+    sent.remove(0).2
 }
 
 #[test]
