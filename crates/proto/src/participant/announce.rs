@@ -77,7 +77,8 @@ impl Participant {
         let same_port = |other: &Locator| other.kind == locator.kind && other.port == locator.port;
         self.config.metatraffic_unicast.iter().any(same_port)
             || self.remotes.values().any(|remote| {
-                remote.metatraffic.same_host
+                remote.confirmed
+                    && remote.metatraffic.same_host
                     && remote.data.metatraffic_unicast.iter().any(same_port)
             })
     }
@@ -88,7 +89,7 @@ impl Participant {
         }
         self.remotes
             .values()
-            .find(|remote| remote.metatraffic.locators.contains(&locator))
+            .find(|remote| remote.confirmed && remote.metatraffic.locators.contains(&locator))
             .map(|remote| remote.prefix())
     }
 
@@ -126,7 +127,6 @@ impl Participant {
         }
         let mut outbox = GuardedOutbox {
             inner: outbox,
-            // Addresses from our settings are nobody's claim.
             guard: &mut self.guard,
             announces: true,
         };

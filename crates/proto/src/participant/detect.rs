@@ -232,7 +232,9 @@ impl Participant {
                 .remotes
                 .values()
                 .any(|other| other.confirmed && other.metatraffic.locators.contains(&locator));
-            if !answered {
+            // Addresses from our settings are nobody's claim.
+            let ours = self.config.announce_to.contains(&locator);
+            if !answered && !ours && !self.config.probe.contains(&locator) {
                 self.guard.credit(locator, bytes);
             }
         }

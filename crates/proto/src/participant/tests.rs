@@ -1092,3 +1092,27 @@ fn a_crowd_meets_quickly() {
         assert_eq!(net.take(number).iter().filter(confirmed).count(), 80);
     }
 }
+
+#[test]
+fn claims_to_an_explicit_peers_address_do_not_shut_it_out() {
+    let one = ParticipantConfig {
+        announce_to: vec![address(2)],
+        metatraffic_multicast: vec![],
+        ..config(1)
+    };
+    let mut net = Net::of([one]);
+    let claim = announcement_of(ParticipantConfig {
+        metatraffic_unicast: vec![address(2)],
+        ..config(7)
+    });
+    let (now, wall) = (net.now, net.wall());
+    receive(net.member(1), now, wall, address(7), &claim).unwrap();
+    net.run(seconds(2));
+    net.add(ParticipantConfig {
+        announce_to: vec![],
+        metatraffic_multicast: vec![],
+        ..config(2)
+    });
+    net.run(seconds(4));
+    assert!(net.member(1).participant(prefix(2)).unwrap().confirmed);
+}
