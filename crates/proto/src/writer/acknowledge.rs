@@ -49,7 +49,7 @@ impl Writer {
         let mut asked = false;
         for sequence in acknack.state.iter() {
             // What has not left completely is on its way anyway.
-            if sequence <= reader.acked || sequence > pushed {
+            if !reader.may_ask_for(sequence) || sequence > pushed {
                 continue;
             }
             asked = true;
@@ -100,19 +100,19 @@ impl Writer {
         }
         self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
         reader.heard_at = now;
-        if sequence <= reader.acked {
+        if !reader.may_ask_for(sequence) {
             return Ok(());
         }
         match fragments {
-            Some(fragments) => {
+            Some(fragments) if sequence >= reader.first_relevant => {
                 for number in nack.state.iter() {
                     if number.0 <= fragments && in_transit.is_none_or(|next| number < next) {
                         reader.request_fragment(sequence, number);
                     }
                 }
             }
-            // The change is gone: the repair will say so with a GAP.
-            None => reader.request_whole(sequence),
+            // The change is gone or none of the reader's: the repair will say so with a GAP.
+            _ => reader.request_whole(sequence),
         }
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));

@@ -191,7 +191,11 @@ impl Writer {
     ///
     /// # Errors
     /// [`WriteError::WouldBlock`] when history has no room: nothing was changed then.
-    pub fn write(&mut self, now: Instant, new: NewChange) -> Result<SequenceNumber, WriteError> {
+    pub fn write(
+        &mut self,
+        now: Instant,
+        mut new: NewChange,
+    ) -> Result<SequenceNumber, WriteError> {
         if new.payload.len() > self.config.sample_bytes_max {
             return Err(WriteError::TooLarge {
                 bytes_max: self.config.sample_bytes_max,
@@ -201,6 +205,10 @@ impl Writer {
             && self.history.instance_count() >= self.config.instances_max
         {
             return Err(WriteError::TooManyInstances);
+        }
+        if new.kind == ChangeKind::Unregistered && self.is_disposed(new.instance) {
+            // HISTORY may give up the disposal for this change, which then must tell of both.
+            new.kind = ChangeKind::DisposedUnregistered;
         }
         if !self.make_room(&new) {
             self.blocked_since.get_or_insert(now);
@@ -215,11 +223,6 @@ impl Writer {
         self.statistics.written = self.statistics.written.saturating_add(1);
         self.statistics.written_bytes = self.written_bytes;
         let (instance, kind) = (new.instance, new.kind);
-        let disposed = kind.disposes()
-            || self
-                .history
-                .newest(instance)
-                .is_some_and(|change| change.kind.disposes());
         let fragment_bytes = self.fragment_bytes();
         let sequence = self.history.push(|sequence| Change {
             sequence,
@@ -234,11 +237,15 @@ impl Writer {
             self.history.register(instance);
         } else {
             self.history.unregister(instance);
-            if disposed {
+            if kind.disposes() {
                 self.dead.push_back((sequence, instance));
             }
         }
         Ok(sequence)
+    }
+
+    fn is_disposed(&self, instance: InstanceHandle) -> bool {
+        self.history.newest(instance).is_some_and(|change| change.kind.disposes())
     }
 
     fn fragment_bytes(&self) -> u16 {

@@ -113,6 +113,12 @@ impl ReaderProxy {
             .is_some_and(|at| now.since(*at) < within)
     }
 
+    /// True when a request for `sequence` needs an answer: it is not acknowledged, or the reader
+    /// has met data from before its match by chance and must hear that the rest is not for it.
+    pub(super) fn may_ask_for(&self, sequence: SequenceNumber) -> bool {
+        sequence > self.acked || sequence < self.first_relevant
+    }
+
     /// Notes that `sequence` was repaired.
     pub(super) fn note_repaired(&mut self, now: Instant, sequence: SequenceNumber) {
         while self.repaired.len() >= REQUESTED_CHANGES_MAX {

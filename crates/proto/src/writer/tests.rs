@@ -7,7 +7,7 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
-use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_wire::message::Submessage;
 
@@ -398,4 +398,50 @@ fn the_first_reader_after_one_that_left_in_mid_sample_gets_whole_samples() {
         sent.words().iter().filter(|word| **word == "frag").count(),
         4
     );
+}
+
+#[test]
+fn what_precedes_a_match_is_gapped_however_it_is_asked_for() {
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.depth = None;
+    });
+    let mut sent = Sent::default();
+    for _ in 0..3 {
+        writer.write(NOW, change(5000)).unwrap();
+    }
+    writer.poll_transmit(NOW, &mut sent);
+    writer.handle_matched(NOW, matched(true, false));
+    writer.handle_acknack(NOW, READER, &acknack(1, &[], 1)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    writer.handle_acknack(NOW, READER, &acknack(1, &[2], 2)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["gap", "heartbeat?"]);
+    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(2));
+    state.insert(FragmentNumber(2));
+    let nack = whimbrel_wire::submessage::NackFrag {
+        reader: READER.entity,
+        writer: EntityId::user(1, EntityKind::WriterNoKey),
+        number: SequenceNumber(1),
+        state,
+        count: whimbrel_base::sequence::Count(1),
+    };
+    writer.handle_nack_frag(NOW, READER, &nack).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["gap", "heartbeat?"]);
+}
+
+#[test]
+fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let keyed = |kind| NewChange { kind, instance: InstanceHandle([1; 16]), ..change(4) };
+    for kind in [ChangeKind::Alive, ChangeKind::Disposed, ChangeKind::Unregistered] {
+        writer.write(NOW, keyed(kind)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let kept = writer.sample_of(InstanceHandle([1; 16])).unwrap();
+    assert_eq!(kept.kind, ChangeKind::DisposedUnregistered);
 }

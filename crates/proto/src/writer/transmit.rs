@@ -208,7 +208,7 @@ impl Writer {
                 reader.repair_at = Some(self.pace.next_at());
                 break;
             }
-            if sequence <= reader.acked {
+            if !reader.may_ask_for(sequence) {
                 continue;
             }
             let gap_end = self.gap_from(&reader, sequence);
