@@ -1,0 +1,13 @@
+//! Participants: where a program joins a domain.
+
+mod builder;
+mod discovered;
+mod participant;
+
+pub use self::builder::{DomainParticipantBuilder, IpVersions};
+pub use self::discovered::{
+    Diagnostics, DiscoveredEndpoint, DiscoveredParticipant, DiscoveredReader, DiscoveredWriter,
+    SocketDiagnostics,
+};
+pub use self::participant::DomainParticipant;
+pub(crate) use self::participant::ParticipantInner;

@@ -1,0 +1,37 @@
+//! The only place that reads the clocks.
+
+use std::sync::OnceLock;
+use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
+
+use whimbrel_base::time::{Instant, Timestamp};
+
+/// A second, so that machines that subtract small spans stay above zero.
+const START_NS: u64 = 1_000_000_000;
+
+fn origin() -> StdInstant {
+    static ORIGIN: OnceLock<StdInstant> = OnceLock::new();
+    *ORIGIN.get_or_init(StdInstant::now)
+}
+
+/// The monotonic clock, as the machines count it.
+pub(crate) fn now() -> Instant {
+    let elapsed = u64::try_from(origin().elapsed().as_nanos()).unwrap_or(u64::MAX);
+    Instant(START_NS.saturating_add(elapsed))
+}
+
+/// How long until `at`; `None` for never.
+pub(crate) fn until(at: Instant) -> Option<std::time::Duration> {
+    if at == Instant::FAR_FUTURE {
+        return None;
+    }
+    let nanos = at.since(now()).as_nanos();
+    Some(std::time::Duration::from_nanos(nanos.unsigned_abs()))
+}
+
+/// The wall clock.
+pub(crate) fn wall() -> Timestamp {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
+        Err(_) => Timestamp::INVALID,
+    }
+}

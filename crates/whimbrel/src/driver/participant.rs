@@ -1,0 +1,386 @@
+//! A participant: its control machine, its sockets, and the way of every datagram.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use arc_swap::ArcSwap;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::locator::Locator;
+use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_net::socket::Datagram;
+use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
+use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
+
+use super::reader::ReaderCore;
+use super::routing::Routing;
+use super::sockets::{SocketOutbox, Sockets};
+use super::timers::{Timed, TimerSlot};
+use super::wake::{Bell, lock};
+use super::writer::WriterCore;
+use super::{Driver, clock};
+
+/// A participant.
+pub(crate) struct ParticipantCore {
+    pub(crate) prefix: GuidPrefix,
+    me: Weak<Self>,
+    /// Held while control events are applied, so that they arrive in order.
+    serial: Mutex<()>,
+    control: Mutex<Participant>,
+    routing: ArcSwap<Routing>,
+    pub(crate) sockets: Arc<Sockets>,
+    tokens: Mutex<Vec<u64>>,
+    timer: TimerSlot,
+    /// Rings when discovery learned something.
+    pub(crate) bell: Bell,
+    rejects: Mutex<RejectCounters>,
+    pub(crate) received: AtomicU64,
+    pub(crate) received_bytes: AtomicU64,
+    pub(crate) receive_errors: AtomicU64,
+    /// Somebody else uses our GUID prefix.
+    pub(crate) own_guid_claimed: AtomicU64,
+    pub(crate) driver: Arc<Driver>,
+}
+
+impl ParticipantCore {
+    /// Starts a participant on open sockets.
+    ///
+    /// # Errors
+    /// The system has no descriptors or threads left.
+    pub(crate) fn start(config: ParticipantConfig, sockets: Sockets) -> io::Result<Arc<Self>> {
+        let driver = Driver::shared()?;
+        let core = Arc::new_cyclic(|me| Self {
+            prefix: config.guid_prefix,
+            me: me.clone(),
+            serial: Mutex::new(()),
+            control: Mutex::new(Participant::new(clock::now(), config)),
+            routing: ArcSwap::default(),
+            sockets: Arc::new(sockets),
+            tokens: Mutex::new(Vec::new()),
+            timer: TimerSlot::default(),
+            bell: Bell::default(),
+            rejects: Mutex::new(RejectCounters::default()),
+            received: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
+            receive_errors: AtomicU64::new(0),
+            own_guid_claimed: AtomicU64::new(0),
+            driver,
+        });
+        for socket in core.sockets.all() {
+            let token = core.driver.add(socket, &core.me)?;
+            lock(&core.tokens).push(token);
+        }
+        core.change(|_, _| ());
+        Ok(core)
+    }
+
+    /// Changes the control machine, then sends and applies what follows from that.
+    pub(crate) fn change<R>(&self, f: impl FnOnce(&mut Participant, Instant) -> R) -> R {
+        let serial = lock(&self.serial);
+        let now = clock::now();
+        let mut control = lock(&self.control);
+        let result = f(&mut control, now);
+        control.poll_transmit(now, &mut SocketOutbox(&self.sockets));
+        let mut events = Vec::new();
+        while let Some(event) = control.poll_event() {
+            events.push(event);
+        }
+        let deadline = control.poll_timeout();
+        drop(control);
+        let news = !events.is_empty();
+        self.apply(events, now);
+        drop(serial);
+        if let Some((at, _)) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.driver.arm(&self.timer, &me, at);
+        }
+        if news {
+            self.bell.ring();
+        }
+        result
+    }
+
+    /// Looks at the control machine.
+    pub(crate) fn look<R>(&self, f: impl FnOnce(&Participant) -> R) -> R {
+        f(&lock(&self.control))
+    }
+
+    /// Replaces the routing snapshot; call with `serial` held or from [`ParticipantCore::apply`].
+    fn reroute(&self, f: impl FnOnce(&mut Routing)) {
+        let mut routing = Routing::clone(&self.routing.load());
+        f(&mut routing);
+        self.routing.store(Arc::new(routing));
+    }
+
+    /// Lets traffic reach a new writer.
+    pub(crate) fn add_writer(&self, writer: &Arc<WriterCore>) {
+        let _serial = lock(&self.serial);
+        self.reroute(|routing| {
+            routing
+                .writers
+                .insert(writer.guid.entity, Arc::clone(writer));
+        });
+    }
+
+    /// Lets traffic reach a new reader.
+    pub(crate) fn add_reader(&self, reader: &Arc<ReaderCore>) {
+        let _serial = lock(&self.serial);
+        self.reroute(|routing| {
+            routing
+                .readers
+                .insert(reader.guid.entity, Arc::clone(reader));
+        });
+    }
+
+    /// Takes a writer off the bus.
+    pub(crate) fn remove_writer(&self, entity: EntityId) {
+        self.change(|control, now| control.remove_writer(now, entity));
+        let _serial = lock(&self.serial);
+        self.reroute(|routing| {
+            routing.writers.remove(&entity);
+        });
+    }
+
+    /// Takes a reader off the bus.
+    pub(crate) fn remove_reader(&self, entity: EntityId) {
+        self.change(|control, now| control.remove_reader(now, entity));
+        let _serial = lock(&self.serial);
+        self.reroute(|routing| {
+            routing.readers.remove(&entity);
+            for readers in routing.by_writer.values_mut() {
+                readers.retain(|reader| reader.guid.entity != entity);
+            }
+            routing.by_writer.retain(|_, readers| !readers.is_empty());
+        });
+    }
+
+    fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) {
+        if events.is_empty() {
+            return;
+        }
+        self.route_matches(&events);
+        let routing = self.routing.load_full();
+        for event in events {
+            match event {
+                ParticipantEvent::ReaderMatched { writer, reader } => {
+                    with(routing.writers.get(&writer), |it| it.matched(now, reader));
+                }
+                ParticipantEvent::ReaderUnmatched { writer, reader } => {
+                    with(routing.writers.get(&writer), |it| it.unmatched(now, reader));
+                }
+                ParticipantEvent::WriterMatched { reader, writer } => {
+                    with(routing.readers.get(&reader), |it| it.matched(now, writer));
+                }
+                ParticipantEvent::WriterUnmatched { reader, writer } => {
+                    with(routing.readers.get(&reader), |it| it.unmatched(now, writer));
+                }
+                ParticipantEvent::ReaderIncompatible {
+                    writer, policies, ..
+                } => {
+                    with(routing.writers.get(&writer), |it| it.incompatible(policies));
+                }
+                ParticipantEvent::WriterIncompatible {
+                    reader, policies, ..
+                } => {
+                    with(routing.readers.get(&reader), |it| it.incompatible(policies));
+                }
+                ParticipantEvent::InconsistentTopic { topic_name } => {
+                    self.inconsistent_topic(&routing, &topic_name);
+                }
+                ParticipantEvent::PeerConfirmed { local, remote } => {
+                    with(routing.writers.get(&local), |it| it.confirmed(remote));
+                    with(routing.readers.get(&local), |it| it.confirmed(remote));
+                }
+                ParticipantEvent::OwnGuidClaimed { .. } => {
+                    self.own_guid_claimed.fetch_add(1, Ordering::Relaxed);
+                }
+                ParticipantEvent::ParticipantDiscovered(_)
+                | ParticipantEvent::ParticipantLost { .. }
+                | ParticipantEvent::RoutingChanged => {}
+            }
+        }
+    }
+
+    /// New routes first: data may follow its match at once.
+    fn route_matches(&self, events: &[ParticipantEvent]) {
+        let heard: Vec<_> = self.look(|control| {
+            let of = |it: &whimbrel_proto::RemoteParticipant| {
+                (it.data.guid.prefix, Arc::clone(&it.heard))
+            };
+            control.participants().map(of).collect()
+        });
+        self.reroute(|routing| {
+            routing.heard = heard.into_iter().collect();
+            for event in events {
+                match event {
+                    ParticipantEvent::WriterMatched { reader, writer } => {
+                        routing.join(writer.guid, *reader);
+                    }
+                    ParticipantEvent::WriterUnmatched { reader, writer } => {
+                        routing.part(*writer, *reader);
+                    }
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    fn inconsistent_topic(&self, routing: &Routing, name: &str) {
+        let (writers, readers): (Vec<EntityId>, Vec<EntityId>) = self.look(|control| {
+            let writers = control.local_writers().filter(|it| it.topic_name == name);
+            let readers = control.local_readers().filter(|it| it.topic_name == name);
+            (
+                writers.map(|it| it.entity).collect(),
+                readers.map(|it| it.entity).collect(),
+            )
+        });
+        for entity in writers {
+            with(routing.writers.get(&entity), |it| it.inconsistent_topic());
+        }
+        for entity in readers {
+            with(routing.readers.get(&entity), |it| it.inconsistent_topic());
+        }
+    }
+
+    /// The way of a datagram.
+    pub(crate) fn receive(&self, datagram: &Datagram) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        self.received_bytes
+            .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
+        if datagram.truncated {
+            self.reject(Reject::new(RejectKind::Length, 0));
+            return;
+        }
+        let (now, wall) = (clock::now(), clock::wall());
+        let receiver = match MessageReceiver::new(&datagram.payload, self.prefix) {
+            Ok(receiver) => receiver,
+            Err(reject) => return self.reject(reject),
+        };
+        let routing = self.routing.load();
+        if let Some(heard) = routing.heard.get(&receiver.source()) {
+            heard.note(now);
+        }
+        for inbound in receiver {
+            let outcome =
+                inbound.and_then(|inbound| self.route(&routing, now, wall, datagram, &inbound));
+            if let Err(reject) = outcome {
+                self.reject(reject);
+            }
+        }
+    }
+
+    fn route(
+        &self,
+        routing: &Routing,
+        now: Instant,
+        wall: Timestamp,
+        datagram: &Datagram,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        let payload = &datagram.payload;
+        let stranger = Reject::new(RejectKind::Stranger, 0);
+        match inbound.target() {
+            Target::Reader { writer, reader }
+                if writer.entity.is_builtin() || reader.is_builtin() =>
+            {
+                self.discover(wall, datagram, inbound)
+            }
+            Target::Writer { writer, .. } if writer.is_builtin() => {
+                self.discover(wall, datagram, inbound)
+            }
+            Target::Reader {
+                writer,
+                reader: EntityId::UNKNOWN,
+            } => {
+                let mut outcome = Ok(());
+                for reader in routing.readers_of(writer) {
+                    outcome = outcome.and(reader.receive(now, wall, writer, payload, inbound));
+                }
+                outcome
+            }
+            Target::Reader { writer, reader } => routing
+                .readers
+                .get(&reader)
+                .ok_or(stranger)?
+                .receive(now, wall, writer, payload, inbound),
+            Target::Writer { reader, writer } => routing
+                .writers
+                .get(&writer)
+                .ok_or(stranger)?
+                .receive(now, reader, inbound),
+            Target::Nobody => Ok(()),
+        }
+    }
+
+    fn discover(
+        &self,
+        wall: Timestamp,
+        datagram: &Datagram,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        let from = Locator::from(datagram.source);
+        // The machine counts what it refuses itself.
+        let _ = self.change(|control, now| {
+            control.handle_inbound(now, wall, from, &datagram.payload, inbound)
+        });
+        Ok(())
+    }
+
+    fn reject(&self, reject: Reject) {
+        lock(&self.rejects).count(reject.kind);
+    }
+
+    /// Everything refused so far, by reason.
+    pub(crate) fn rejects(&self) -> RejectCounters {
+        let mut all = lock(&self.rejects).clone();
+        self.look(|control| all.add(control.rejects()));
+        all
+    }
+
+    pub(crate) fn note_receive_error(&self, _error: &io::Error) {
+        self.receive_errors.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Our GUID for `entity`.
+    pub(crate) fn guid(&self, entity: EntityId) -> Guid {
+        Guid::new(self.prefix, entity)
+    }
+}
+
+fn with<T>(core: Option<&Arc<T>>, f: impl FnOnce(&T)) {
+    if let Some(core) = core {
+        f(core);
+    }
+}
+
+impl Timed for ParticipantCore {
+    fn on_timer(&self, _now: Instant) {
+        self.change(|control, now| control.handle_timeout(now));
+    }
+
+    fn timer(&self) -> &TimerSlot {
+        &self.timer
+    }
+}
+
+impl Drop for ParticipantCore {
+    fn drop(&mut self) {
+        for token in lock(&self.tokens).drain(..) {
+            self.driver.remove(token);
+        }
+        let now = clock::now();
+        let control = self
+            .control
+            .get_mut()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        control.depart(now);
+        control.poll_transmit(now, &mut SocketOutbox(&self.sockets));
+    }
+}
+
+impl std::fmt::Debug for ParticipantCore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ParticipantCore({})", self.prefix)
+    }
+}

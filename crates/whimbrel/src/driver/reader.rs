@@ -1,0 +1,312 @@
+//! A local reader: its machine under its own lock, and who is told of its statuses.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::Guid;
+use whimbrel_base::qos::PolicyId;
+use whimbrel_base::reject::Reject;
+use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
+use whimbrel_base::status::{
+    InconsistentTopic, RequestedIncompatibleQos, SampleLost, SampleRejected, StatusKind,
+    StatusMask, SubscriptionMatched,
+};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_net::poll::Signal;
+use whimbrel_proto::cache::{CachedSample, Selector};
+use whimbrel_proto::peer::MatchedWriter;
+use whimbrel_proto::receive::Inbound;
+use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
+use whimbrel_wire::message::Submessage;
+
+use super::Engine;
+use super::callbacks::{CallbackSlot, Dispatch};
+use super::clock;
+use super::sockets::{SocketOutbox, Sockets};
+use super::timers::{Timed, TimerSlot};
+use super::wake::{Bell, lock};
+use super::writer::handle_of;
+
+/// Statuses of a reader. DDS 1.4 §2.2.4.1.
+#[derive(Default)]
+pub(crate) struct ReaderStatuses {
+    pub(crate) subscription_matched: SubscriptionMatched,
+    pub(crate) requested_incompatible_qos: RequestedIncompatibleQos,
+    pub(crate) sample_lost: SampleLost,
+    pub(crate) sample_rejected: SampleRejected,
+    pub(crate) inconsistent_topic: InconsistentTopic,
+}
+
+/// What a reader's lock guards.
+pub(crate) struct ReaderState {
+    pub(crate) machine: Reader,
+    pub(crate) statuses: ReaderStatuses,
+    pub(crate) matched: BTreeSet<Guid>,
+    /// Matched writers whose participants know of this reader.
+    confirmed: BTreeSet<Guid>,
+}
+
+/// A local reader.
+pub(crate) struct ReaderCore {
+    pub(crate) guid: Guid,
+    me: Weak<Self>,
+    state: Mutex<ReaderState>,
+    pub(crate) bell: Bell,
+    /// Statuses changed since they were last read.
+    pub(crate) changed: AtomicU32,
+    pub(crate) callback: CallbackSlot,
+    /// Samples that could not be decoded.
+    pub(crate) undecodable: AtomicU64,
+    signal: OnceLock<Arc<Signal>>,
+    timer: TimerSlot,
+    sockets: Arc<Sockets>,
+    engine: Arc<Engine>,
+}
+
+impl ReaderCore {
+    pub(crate) fn new(
+        config: ReaderConfig,
+        sockets: Arc<Sockets>,
+        engine: Arc<Engine>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            guid: config.guid,
+            me: me.clone(),
+            state: Mutex::new(ReaderState {
+                machine: Reader::new(config),
+                statuses: ReaderStatuses::default(),
+                matched: BTreeSet::new(),
+                confirmed: BTreeSet::new(),
+            }),
+            bell: Bell::default(),
+            changed: AtomicU32::new(0),
+            callback: CallbackSlot::default(),
+            undecodable: AtomicU64::new(0),
+            signal: OnceLock::new(),
+            timer: TimerSlot::default(),
+            sockets,
+            engine,
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ReaderState> {
+        lock(&self.state)
+    }
+
+    /// Sends what is due and arms the next deadline; then lets go of the lock and tells whoever
+    /// waits.
+    fn drain(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) {
+        state
+            .machine
+            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
+        let mut news = StatusMask::NONE;
+        let mut ring = false;
+        while let Some(event) = state.machine.poll_event() {
+            match event {
+                ReaderEvent::DataAvailable => news.insert(StatusKind::DataAvailable),
+                ReaderEvent::SampleLost { count } => {
+                    state.statuses.sample_lost.count_many(count);
+                    news.insert(StatusKind::SampleLost);
+                }
+                ReaderEvent::SampleRejected { reason, instance } => {
+                    state.statuses.sample_rejected.count(reason, instance);
+                    news.insert(StatusKind::SampleRejected);
+                }
+                ReaderEvent::HistoryComplete(_) => ring = true,
+            }
+        }
+        let deadline = state.machine.poll_timeout();
+        drop(state);
+        if let Some((at, _)) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
+        if news.contains(StatusKind::DataAvailable)
+            && let Some(signal) = self.signal.get()
+        {
+            signal.set();
+        }
+        if !news.is_empty() {
+            self.raise(news);
+        } else if ring {
+            self.bell.ring();
+        }
+    }
+
+    /// A submessage of a matched writer.
+    pub(crate) fn receive(
+        &self,
+        now: Instant,
+        wall: Timestamp,
+        from: Guid,
+        datagram: &SharedBytes,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        let mut state = self.lock();
+        let machine = &mut state.machine;
+        let outcome = match &inbound.submessage {
+            Submessage::Data(data) => {
+                inbound.change(data, datagram, wall).and_then(|mut change| {
+                    change.payload = change.payload.compacted();
+                    machine.handle_data(now, change)
+                })
+            }
+            Submessage::DataFrag(frag) => inbound
+                .fragments(frag, wall)
+                .and_then(|fragments| machine.handle_data_frag(now, fragments)),
+            Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
+            Submessage::HeartbeatFrag(it) => {
+                machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
+            }
+            Submessage::Gap(it) => machine.handle_gap(now, from, it),
+            _ => Ok(()),
+        };
+        self.drain(state, now);
+        outcome
+    }
+
+    /// Moves or copies samples out of the cache and goes on with what had found no room.
+    pub(crate) fn fetch(&self, selector: &Selector, take: bool, out: &mut Vec<CachedSample>) {
+        let mut state = self.lock();
+        let cache = state.machine.cache_mut();
+        if take {
+            cache.take(selector, out);
+        } else {
+            cache.read(selector, out);
+        }
+        let unread = has_unread(&state);
+        self.clear(StatusKind::DataAvailable);
+        if !unread && let Some(signal) = self.signal.get() {
+            signal.clear();
+        }
+        let now = clock::now();
+        if take {
+            state.machine.handle_room(now);
+        }
+        self.drain(state, now);
+    }
+
+    /// A file descriptor's worth of readiness: set while there is something not yet read.
+    pub(crate) fn signal(&self) -> std::io::Result<&Arc<Signal>> {
+        if let Some(signal) = self.signal.get() {
+            return Ok(signal);
+        }
+        let signal = Arc::new(Signal::new()?);
+        let known = self.signal.get_or_init(|| signal);
+        if has_unread(&self.lock()) {
+            known.set();
+        }
+        Ok(known)
+    }
+
+    pub(crate) fn matched(&self, now: Instant, writer: MatchedWriter) {
+        let guid = writer.guid;
+        let mut state = self.lock();
+        state.machine.handle_matched(now, writer);
+        let news = state.matched.insert(guid);
+        if news {
+            state.statuses.subscription_matched.matched(handle_of(guid));
+        }
+        self.drain(state, now);
+        if news {
+            self.raise(StatusMask::of(StatusKind::SubscriptionMatched));
+        }
+    }
+
+    pub(crate) fn unmatched(&self, now: Instant, writer: Guid) {
+        let mut state = self.lock();
+        state.machine.handle_unmatched(now, clock::wall(), writer);
+        state.confirmed.remove(&writer);
+        let news = state.matched.remove(&writer);
+        if news {
+            state
+                .statuses
+                .subscription_matched
+                .unmatched(handle_of(writer));
+        }
+        self.drain(state, now);
+        if news {
+            self.raise(StatusMask::of(StatusKind::SubscriptionMatched));
+        }
+    }
+
+    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
+        self.lock()
+            .statuses
+            .requested_incompatible_qos
+            .count(policies);
+        self.raise(StatusMask::of(StatusKind::RequestedIncompatibleQos));
+    }
+
+    pub(crate) fn inconsistent_topic(&self) {
+        self.lock().statuses.inconsistent_topic.count();
+        self.raise(StatusMask::of(StatusKind::InconsistentTopic));
+    }
+
+    /// The participant of `writer` knows of this reader.
+    pub(crate) fn confirmed(&self, writer: Guid) {
+        self.lock().confirmed.insert(writer);
+        self.bell.ring();
+    }
+
+    /// Writers that are matched in both directions.
+    pub(crate) fn ready_count(&self) -> usize {
+        let state = self.lock();
+        state
+            .matched
+            .iter()
+            .filter(|guid| state.confirmed.contains(guid))
+            .count()
+    }
+
+    /// Notes changed statuses and tells whoever waits for them.
+    pub(crate) fn raise(&self, kinds: StatusMask) {
+        self.changed.fetch_or(kinds.0, Ordering::SeqCst);
+        let me: Weak<dyn Dispatch> = self.me.clone();
+        for kind in kinds.iter() {
+            self.engine.callbacks.notify(&self.callback, &me, kind);
+        }
+        self.bell.ring();
+    }
+
+    /// Notes that a status was read.
+    pub(crate) fn clear(&self, kind: StatusKind) {
+        self.changed
+            .fetch_and(!StatusMask::of(kind).0, Ordering::SeqCst);
+    }
+}
+
+fn has_unread(state: &ReaderState) -> bool {
+    let cache = state.machine.cache();
+    cache.has_matching(
+        SampleStates::of(SampleState::NotRead),
+        ViewStates::ANY,
+        InstanceStates::ANY,
+    )
+}
+
+impl Timed for ReaderCore {
+    fn on_timer(&self, now: Instant) {
+        let mut state = self.lock();
+        state.machine.handle_timeout(now);
+        self.drain(state, now);
+    }
+
+    fn timer(&self) -> &TimerSlot {
+        &self.timer
+    }
+}
+
+impl Dispatch for ReaderCore {
+    fn slot(&self) -> &CallbackSlot {
+        &self.callback
+    }
+}
+
+impl std::fmt::Debug for ReaderCore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReaderCore({})", self.guid)
+    }
+}

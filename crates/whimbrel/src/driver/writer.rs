@@ -1,0 +1,286 @@
+//! A local writer: its machine under its own lock, and who is told of its statuses.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Instant as StdInstant;
+
+use whimbrel_base::buffer::BufferPool;
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::qos::PolicyId;
+use whimbrel_base::reject::Reject;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::status::{
+    InconsistentTopic, OfferedIncompatibleQos, PublicationMatched, StatusKind, StatusMask,
+};
+use whimbrel_base::time::Instant;
+use whimbrel_proto::peer::MatchedReader;
+use whimbrel_proto::receive::Inbound;
+use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
+use whimbrel_wire::message::Submessage;
+
+use super::Engine;
+use super::callbacks::{CallbackSlot, Dispatch};
+use super::clock;
+use super::sockets::{SocketOutbox, Sockets};
+use super::timers::{Timed, TimerSlot};
+use super::wake::{Bell, lock};
+
+/// Slab size of the pool that samples are encoded into.
+const SLAB_BYTES: usize = 4096;
+
+/// Slabs remembered while history or readers hold them.
+const SLABS: usize = 1024;
+
+/// Statuses of a writer. DDS 1.4 §2.2.4.1.
+#[derive(Default)]
+pub(crate) struct WriterStatuses {
+    pub(crate) publication_matched: PublicationMatched,
+    pub(crate) offered_incompatible_qos: OfferedIncompatibleQos,
+    pub(crate) inconsistent_topic: InconsistentTopic,
+}
+
+/// What a writer's lock guards.
+pub(crate) struct WriterState {
+    pub(crate) machine: Writer,
+    pub(crate) pool: BufferPool,
+    pub(crate) statuses: WriterStatuses,
+    pub(crate) matched: BTreeSet<Guid>,
+    /// Matched readers whose participants know of this writer.
+    confirmed: BTreeSet<Guid>,
+}
+
+/// A local writer.
+pub(crate) struct WriterCore {
+    pub(crate) guid: Guid,
+    me: Weak<Self>,
+    state: Mutex<WriterState>,
+    pub(crate) bell: Bell,
+    /// Statuses changed since they were last read.
+    pub(crate) changed: AtomicU32,
+    pub(crate) callback: CallbackSlot,
+    timer: TimerSlot,
+    sockets: Arc<Sockets>,
+    engine: Arc<Engine>,
+}
+
+/// What a write needs besides the payload.
+pub(crate) struct Draft {
+    pub(crate) change: NewChange,
+    /// How long to wait for room in history.
+    pub(crate) max_blocking: Option<std::time::Duration>,
+}
+
+impl WriterCore {
+    pub(crate) fn new(
+        config: WriterConfig,
+        sockets: Arc<Sockets>,
+        engine: Arc<Engine>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            guid: config.guid,
+            me: me.clone(),
+            state: Mutex::new(WriterState {
+                machine: Writer::new(config),
+                pool: BufferPool::new(SLAB_BYTES, SLABS),
+                statuses: WriterStatuses::default(),
+                matched: BTreeSet::new(),
+                confirmed: BTreeSet::new(),
+            }),
+            bell: Bell::default(),
+            changed: AtomicU32::new(0),
+            callback: CallbackSlot::default(),
+            timer: TimerSlot::default(),
+            sockets,
+            engine,
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, WriterState> {
+        lock(&self.state)
+    }
+
+    /// Sends what is due and arms the next deadline; then lets go of the lock and tells whoever
+    /// waits.
+    pub(crate) fn drain(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+        state
+            .machine
+            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
+        let mut news = false;
+        while state.machine.poll_event().is_some() {
+            news = true;
+        }
+        let deadline = state.machine.poll_timeout();
+        drop(state);
+        if let Some((at, _)) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
+        if news {
+            self.bell.ring();
+        }
+    }
+
+    /// Writes a change that was encoded under the lock `state`; blocks while history is full.
+    ///
+    /// # Errors
+    /// What the machine refuses; `WouldBlock` when the wait was too long.
+    pub(crate) fn write(
+        &self,
+        state: MutexGuard<'_, WriterState>,
+        draft: Draft,
+    ) -> Result<SequenceNumber, WriteError> {
+        let mut state = state;
+        let started = clock::now();
+        match state.machine.write(started, draft.change.clone()) {
+            Err(WriteError::WouldBlock) => self.drain(state, started),
+            outcome => {
+                self.drain(state, started);
+                return outcome;
+            }
+        }
+        let deadline = draft.max_blocking.map(|wait| StdInstant::now() + wait);
+        let waited = self.bell.wait_until(deadline, || {
+            let mut state = self.lock();
+            let now = clock::now();
+            let outcome = state.machine.write(now, draft.change.clone());
+            self.drain_quietly(state, now);
+            (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
+        });
+        waited.unwrap_or(Err(WriteError::WouldBlock))
+    }
+
+    /// As [`WriterCore::drain`] for a thread that holds the bell: rings nothing, since the thread
+    /// itself is the one that looks.
+    fn drain_quietly(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+        state
+            .machine
+            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
+        let deadline = state.machine.poll_timeout();
+        drop(state);
+        if let Some((at, _)) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
+    }
+
+    /// A submessage of a remote reader.
+    pub(crate) fn receive(
+        &self,
+        now: Instant,
+        from: Guid,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        let mut state = self.lock();
+        let outcome = match &inbound.submessage {
+            Submessage::AckNack(acknack) => state.machine.handle_acknack(now, from, acknack),
+            Submessage::NackFrag(nack) => state.machine.handle_nack_frag(now, from, nack),
+            _ => Ok(()),
+        };
+        self.drain(state, now);
+        outcome
+    }
+
+    pub(crate) fn matched(&self, now: Instant, reader: MatchedReader) {
+        let guid = reader.guid;
+        let mut state = self.lock();
+        state.machine.handle_matched(now, reader);
+        let news = state.matched.insert(guid);
+        if news {
+            state.statuses.publication_matched.matched(handle_of(guid));
+        }
+        self.drain(state, now);
+        if news {
+            self.raise(StatusKind::PublicationMatched);
+        }
+    }
+
+    pub(crate) fn unmatched(&self, now: Instant, reader: Guid) {
+        let mut state = self.lock();
+        state.machine.handle_unmatched(now, reader);
+        state.confirmed.remove(&reader);
+        let news = state.matched.remove(&reader);
+        if news {
+            state
+                .statuses
+                .publication_matched
+                .unmatched(handle_of(reader));
+        }
+        self.drain(state, now);
+        if news {
+            self.raise(StatusKind::PublicationMatched);
+        }
+    }
+
+    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
+        self.lock()
+            .statuses
+            .offered_incompatible_qos
+            .count(policies);
+        self.raise(StatusKind::OfferedIncompatibleQos);
+    }
+
+    pub(crate) fn inconsistent_topic(&self) {
+        self.lock().statuses.inconsistent_topic.count();
+        self.raise(StatusKind::InconsistentTopic);
+    }
+
+    /// The participant of `reader` knows of this writer.
+    pub(crate) fn confirmed(&self, reader: Guid) {
+        self.lock().confirmed.insert(reader);
+        self.bell.ring();
+    }
+
+    /// Readers that are matched in both directions.
+    pub(crate) fn ready_count(&self) -> usize {
+        let state = self.lock();
+        let both =
+            |guid: &&Guid| state.confirmed.contains(guid) && state.machine.is_confirmed(**guid);
+        state.matched.iter().filter(both).count()
+    }
+
+    /// Notes a changed status and tells whoever waits for it.
+    pub(crate) fn raise(&self, kind: StatusKind) {
+        self.changed
+            .fetch_or(StatusMask::of(kind).0, Ordering::SeqCst);
+        let me: Weak<dyn Dispatch> = self.me.clone();
+        self.engine.callbacks.notify(&self.callback, &me, kind);
+        self.bell.ring();
+    }
+
+    /// Notes that a status was read.
+    pub(crate) fn clear(&self, kind: StatusKind) {
+        self.changed
+            .fetch_and(!StatusMask::of(kind).0, Ordering::SeqCst);
+    }
+}
+
+/// How statuses and samples name an entity of the bus.
+pub(crate) fn handle_of(guid: Guid) -> InstanceHandle {
+    InstanceHandle(guid.to_bytes())
+}
+
+impl Timed for WriterCore {
+    fn on_timer(&self, now: Instant) {
+        let mut state = self.lock();
+        state.machine.handle_timeout(now);
+        self.drain(state, now);
+    }
+
+    fn timer(&self) -> &TimerSlot {
+        &self.timer
+    }
+}
+
+impl Dispatch for WriterCore {
+    fn slot(&self) -> &CallbackSlot {
+        &self.callback
+    }
+}
+
+impl std::fmt::Debug for WriterCore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WriterCore({})", self.guid)
+    }
+}

@@ -1,0 +1,427 @@
+//! Writers of data.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::cursor::Endian;
+use whimbrel_base::guid::{EntityKind, Guid};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::qos::{DataWriterQos, History, Limit, ReliabilityKind};
+use whimbrel_base::time::Timestamp;
+use whimbrel_proto::LocalWriter;
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::writer::{NewChange, WriteError, WriterConfig, WriterStatistics};
+use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
+
+use super::publisher::{Publisher, PublisherInner};
+use crate::driver::clock;
+use crate::driver::wake::lock;
+use crate::driver::writer::{Draft, WriterCore, handle_of};
+use crate::error::Error;
+use crate::topic::{Topic, TopicInner};
+
+/// Serialized keys are padded to more octets than a key hash has, or one peer takes them for one.
+const KEY_PAYLOAD_BYTES_MIN: usize = 20;
+
+/// Writes data of type `T` to a topic. DDS 1.4 §2.2.2.4.2.
+///
+/// Clones are the same writer; it leaves the bus when the last one is dropped. Its instances then
+/// lose their writer; they are not disposed (dispose or unregister them where that is meant).
+pub struct DataWriter<T: DdsType> {
+    pub(crate) inner: Arc<WriterInner>,
+    marker: PhantomData<fn(T)>,
+}
+
+pub(crate) struct WriterInner {
+    pub(crate) core: Arc<WriterCore>,
+    pub(crate) topic: Arc<TopicInner>,
+    pub(crate) publisher: Arc<PublisherInner>,
+    pub(crate) qos: Mutex<DataWriterQos>,
+    representation: Representation,
+}
+
+impl<T: DdsType> DataWriter<T> {
+    pub(super) fn new(
+        publisher: &Publisher,
+        topic: &Topic<T>,
+        qos: DataWriterQos,
+    ) -> Result<Self, Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        let participant = &publisher.inner.participant;
+        if !Arc::ptr_eq(participant, &topic.inner.participant) {
+            return Err(Error::PreconditionNotMet(
+                "the topic belongs to another participant; create it from the publisher's".into(),
+            ));
+        }
+        let representation = Representation::of_writer(&qos.data_representation)
+            .ok_or_else(|| Error::BadParameter("the writer needs XCDR1 or XCDR2".into()))?;
+        let kind = if T::KEYED {
+            EntityKind::WriterWithKey
+        } else {
+            EntityKind::WriterNoKey
+        };
+        let entity = participant.next_entity(kind);
+        let core = WriterCore::new(
+            machine_config(participant.core.guid(entity), &qos),
+            Arc::clone(&participant.core.sockets),
+            participant.core.driver.engine(),
+        );
+        participant.core.add_writer(&core);
+        let inner = WriterInner {
+            core,
+            topic: Arc::clone(&topic.inner),
+            publisher: Arc::clone(&publisher.inner),
+            qos: Mutex::new(qos),
+            representation,
+        };
+        let local = inner.local();
+        participant
+            .core
+            .change(|control, now| control.add_writer(now, local));
+        Ok(Self {
+            inner: Arc::new(inner),
+            marker: PhantomData,
+        })
+    }
+
+    /// Its identity on the bus.
+    pub fn guid(&self) -> Guid {
+        self.inner.core.guid
+    }
+
+    /// Its identity as an instance handle.
+    pub fn instance_handle(&self) -> InstanceHandle {
+        handle_of(self.guid())
+    }
+
+    /// Its QoS.
+    pub fn qos(&self) -> DataWriterQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: DataWriterQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        let local = self.inner.local();
+        let participant = &self.inner.publisher.participant;
+        participant
+            .core
+            .change(|control, now| control.update_writer(now, local));
+        Ok(())
+    }
+
+    /// The publisher it belongs to.
+    pub fn publisher(&self) -> Publisher {
+        Publisher {
+            inner: Arc::clone(&self.inner.publisher),
+        }
+    }
+
+    /// The name of its topic.
+    pub fn topic_name(&self) -> &str {
+        &self.inner.topic.name
+    }
+
+    /// Writes `value` with the current time. DDS 1.4 §2.2.2.4.2.11.
+    ///
+    /// Blocks while history is full, at most for `max_blocking_time`.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when history stayed full, [`Error::OutOfResources`] over a limit, or a
+    /// value that cannot be encoded.
+    pub fn write(&self, value: &T) -> Result<(), Error> {
+        self.write_with_timestamp(value, clock::wall())
+    }
+
+    /// As [`DataWriter::write`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`].
+    pub fn write_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
+        self.put(ChangeKind::Alive, value, timestamp, self.max_blocking())
+    }
+
+    /// As [`DataWriter::write`] but never blocks.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when history is full; else as [`DataWriter::write`].
+    pub fn try_write(&self, value: &T) -> Result<(), Error> {
+        self.put(
+            ChangeKind::Alive,
+            value,
+            clock::wall(),
+            Some(StdDuration::ZERO),
+        )
+    }
+
+    /// Deletes the instance that `value` belongs to. DDS 1.4 §2.2.2.4.2.13.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionNotMet`] for a type without key; else as [`DataWriter::write`].
+    pub fn dispose(&self, value: &T) -> Result<(), Error> {
+        self.dispose_with_timestamp(value, clock::wall())
+    }
+
+    /// As [`DataWriter::dispose`], with a timestamp. DDS 1.4 §2.2.2.4.2.14.
+    ///
+    /// # Errors
+    /// As [`DataWriter::dispose`].
+    pub fn dispose_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
+        needs_key::<T>()?;
+        self.put(ChangeKind::Disposed, value, timestamp, self.max_blocking())
+    }
+
+    /// Announces that the instance of `value` will be written, and names it.
+    /// DDS 1.4 §2.2.2.4.2.5.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionNotMet`] for a type without key, [`Error::OutOfResources`] over the
+    /// limit of instances, or a key that cannot be encoded.
+    pub fn register_instance(&self, value: &T) -> Result<InstanceHandle, Error> {
+        needs_key::<T>()?;
+        let instance = instance_of(value)?;
+        let outcome = self.inner.core.lock().machine.register_instance(instance);
+        outcome.map_err(write_error)?;
+        Ok(instance)
+    }
+
+    /// Gives up the instance of `value`; it is disposed too where `autodispose_unregistered_instances`
+    /// says so. DDS 1.4 §2.2.2.4.2.7.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionNotMet`] for a type without key or an instance not registered; else as
+    /// [`DataWriter::write`].
+    pub fn unregister_instance(&self, value: &T) -> Result<(), Error> {
+        self.unregister_instance_with_timestamp(value, clock::wall())
+    }
+
+    /// As [`DataWriter::unregister_instance`], with a timestamp. DDS 1.4 §2.2.2.4.2.8.
+    ///
+    /// # Errors
+    /// As [`DataWriter::unregister_instance`].
+    pub fn unregister_instance_with_timestamp(
+        &self,
+        value: &T,
+        timestamp: Timestamp,
+    ) -> Result<(), Error> {
+        needs_key::<T>()?;
+        let instance = instance_of(value)?;
+        if !self.inner.core.lock().machine.is_registered(instance) {
+            return Err(Error::PreconditionNotMet(
+                "the instance was never registered or written here".into(),
+            ));
+        }
+        let lifecycle = lock(&self.inner.qos).writer_data_lifecycle;
+        let kind = if lifecycle.autodispose_unregistered_instances {
+            ChangeKind::DisposedUnregistered
+        } else {
+            ChangeKind::Unregistered
+        };
+        self.put(kind, value, timestamp, self.max_blocking())
+    }
+
+    /// Names the instance of `value` where this writer knows it. DDS 1.4 §2.2.2.4.2.10.
+    ///
+    /// # Errors
+    /// A key that cannot be encoded.
+    pub fn lookup_instance(&self, value: &T) -> Result<Option<InstanceHandle>, Error> {
+        let instance = instance_of(value)?;
+        let known = self.inner.core.lock().machine.is_registered(instance);
+        Ok(known.then_some(instance))
+    }
+
+    fn max_blocking(&self) -> Option<StdDuration> {
+        let wait = lock(&self.inner.qos).reliability.max_blocking_time;
+        (!wait.is_infinite()).then(|| StdDuration::from_nanos(wait.as_nanos().unsigned_abs()))
+    }
+
+    fn put(
+        &self,
+        kind: ChangeKind,
+        value: &T,
+        timestamp: Timestamp,
+        max_blocking: Option<StdDuration>,
+    ) -> Result<(), Error> {
+        let instance = instance_of(value)?;
+        let mut state = self.inner.core.lock();
+        let mut buffer = state.pool.take();
+        let bytes = buffer.bytes();
+        let representation = self.inner.representation;
+        if kind == ChangeKind::Alive {
+            to_payload(value, representation, Endian::NATIVE, bytes)?;
+        } else {
+            key_to_payload(value, representation, Endian::NATIVE, bytes)?;
+            let padded = bytes.len().max(KEY_PAYLOAD_BYTES_MIN);
+            bytes.resize(padded, 0);
+        }
+        let payload: SharedBytes = state.pool.share(buffer);
+        let change = NewChange {
+            kind,
+            instance,
+            timestamp,
+            payload,
+        };
+        let draft = Draft {
+            change,
+            max_blocking,
+        };
+        self.inner.core.write(state, draft).map_err(write_error)?;
+        Ok(())
+    }
+
+    /// Waits until every reliable reader has acknowledged what was written so far.
+    /// DDS 1.4 §2.2.2.4.2.15.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_acknowledgments(&self, timeout: StdDuration) -> Result<(), Error> {
+        let target = self.inner.core.lock().machine.last_sequence();
+        let done = || {
+            let state = self.inner.core.lock();
+            (state.machine.acknowledged_through() >= target).then_some(())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until `count` readers are matched in both directions: they know of this writer and
+    /// will receive what it writes from now on.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
+        let core = &self.inner.core;
+        let done = || (core.ready_count() >= count).then_some(());
+        core.bell
+            .wait_until(deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+
+    /// The matched readers. DDS 1.4 §2.2.2.4.2.21.
+    pub fn matched_subscriptions(&self) -> Vec<InstanceHandle> {
+        self.inner
+            .core
+            .lock()
+            .matched
+            .iter()
+            .copied()
+            .map(handle_of)
+            .collect()
+    }
+
+    /// Counters of this writer.
+    pub fn statistics(&self) -> WriterStatistics {
+        self.inner.core.lock().machine.statistics()
+    }
+}
+
+impl WriterInner {
+    /// What discovery tells of this writer.
+    fn local(&self) -> LocalWriter {
+        LocalWriter {
+            entity: self.core.guid.entity,
+            topic_name: self.topic.name.clone(),
+            type_name: self.topic.type_name.clone(),
+            qos: lock(&self.qos).clone(),
+            publisher: self.publisher.qos.clone(),
+            topic: self.topic.qos.clone(),
+        }
+    }
+}
+
+impl Drop for WriterInner {
+    fn drop(&mut self) {
+        self.publisher
+            .participant
+            .core
+            .remove_writer(self.core.guid.entity);
+    }
+}
+
+impl<T: DdsType> Clone for DataWriter<T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            marker: PhantomData,
+        }
+    }
+}
+
+impl<T: DdsType> fmt::Debug for DataWriter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "DataWriter({} {})",
+            self.inner.topic.name, self.inner.core.guid
+        )
+    }
+}
+
+fn machine_config(guid: Guid, qos: &DataWriterQos) -> WriterConfig {
+    let mut config = WriterConfig::new(guid);
+    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
+    config.durable = qos.durability != Default::default();
+    config.depth = match qos.history {
+        History::KeepLast(depth) => Some(usize::try_from(depth).unwrap_or(usize::MAX)),
+        History::KeepAll => None,
+    };
+    let limits = &qos.resource_limits;
+    config.samples_max = count_of(limits.max_samples);
+    config.instances_max = count_of(limits.max_instances);
+    config.samples_per_instance_max = count_of(limits.max_samples_per_instance);
+    config
+}
+
+fn count_of(limit: Limit) -> usize {
+    limit.max()
+}
+
+fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
+    if !T::KEYED {
+        return Ok(InstanceHandle::NIL);
+    }
+    Ok(InstanceHandle::from_key_hash(key_hash(value)?))
+}
+
+fn needs_key<T: DdsType>() -> Result<(), Error> {
+    if T::KEYED {
+        return Ok(());
+    }
+    Err(Error::PreconditionNotMet(format!(
+        "type {} has no key, so no instances",
+        T::TYPE_NAME
+    )))
+}
+
+pub(crate) fn write_error(error: WriteError) -> Error {
+    match error {
+        WriteError::WouldBlock => Error::Timeout,
+        WriteError::TooLarge { bytes_max } => {
+            Error::OutOfResources(format!("the sample is larger than {bytes_max} octets"))
+        }
+        WriteError::TooManyInstances => Error::OutOfResources(
+            "RESOURCE_LIMITS max_instances is reached; unregister instances or raise it".into(),
+        ),
+    }
+}
+
+/// When a wait of `timeout` ends; `None` where the clock cannot say.
+pub(crate) fn deadline(timeout: StdDuration) -> Option<StdInstant> {
+    StdInstant::now().checked_add(timeout)
+}

@@ -1,0 +1,9 @@
+//! Subscribers, readers and the samples they give.
+
+mod reader;
+mod sample;
+mod subscriber;
+
+pub use self::reader::DataReader;
+pub use self::sample::{LoanedSample, Sample};
+pub use self::subscriber::Subscriber;

@@ -1,0 +1,495 @@
+//! Readers of data.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration as StdDuration;
+
+use whimbrel_base::guid::{EntityKind, Guid};
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
+use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
+use whimbrel_proto::LocalReader;
+use whimbrel_proto::cache::{CacheConfig, CachedSample, Selector, Which};
+use whimbrel_proto::reader::{KeyExtractor, ReaderConfig, ReaderStatistics};
+use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash_from_payload};
+
+use super::sample::{LoanedSample, Sample};
+use super::subscriber::{Subscriber, SubscriberInner};
+use crate::driver::reader::ReaderCore;
+use crate::driver::wake::lock;
+use crate::driver::writer::handle_of;
+use crate::error::Error;
+use crate::publication::deadline;
+use crate::topic::{Topic, TopicInner};
+
+/// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
+///
+/// Clones are the same reader; it leaves the bus when the last one is dropped.
+pub struct DataReader<T: DdsType> {
+    pub(crate) inner: Arc<ReaderInner>,
+    marker: PhantomData<fn() -> T>,
+}
+
+pub(crate) struct ReaderInner {
+    pub(crate) core: Arc<ReaderCore>,
+    pub(crate) topic: Arc<TopicInner>,
+    pub(crate) subscriber: Arc<SubscriberInner>,
+    pub(crate) qos: Mutex<DataReaderQos>,
+}
+
+impl<T: DdsType> DataReader<T> {
+    pub(super) fn new(
+        subscriber: &Subscriber,
+        topic: &Topic<T>,
+        qos: DataReaderQos,
+    ) -> Result<Self, Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        let participant = &subscriber.inner.participant;
+        if !Arc::ptr_eq(participant, &topic.inner.participant) {
+            return Err(Error::PreconditionNotMet(
+                "the topic belongs to another participant; create it from the subscriber's".into(),
+            ));
+        }
+        let kind = if T::KEYED {
+            EntityKind::ReaderWithKey
+        } else {
+            EntityKind::ReaderNoKey
+        };
+        let entity = participant.next_entity(kind);
+        let core = ReaderCore::new(
+            machine_config::<T>(participant.core.guid(entity), &qos),
+            Arc::clone(&participant.core.sockets),
+            participant.core.driver.engine(),
+        );
+        participant.core.add_reader(&core);
+        let inner = ReaderInner {
+            core,
+            topic: Arc::clone(&topic.inner),
+            subscriber: Arc::clone(&subscriber.inner),
+            qos: Mutex::new(qos),
+        };
+        let local = inner.local();
+        participant
+            .core
+            .change(|control, now| control.add_reader(now, local));
+        Ok(Self::from_inner(Arc::new(inner)))
+    }
+
+    pub(crate) fn from_inner(inner: Arc<ReaderInner>) -> Self {
+        Self {
+            inner,
+            marker: PhantomData,
+        }
+    }
+
+    /// Its identity on the bus.
+    pub fn guid(&self) -> Guid {
+        self.inner.core.guid
+    }
+
+    /// Its identity as an instance handle.
+    pub fn instance_handle(&self) -> InstanceHandle {
+        handle_of(self.guid())
+    }
+
+    /// Its QoS.
+    pub fn qos(&self) -> DataReaderQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: DataReaderQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        let local = self.inner.local();
+        let participant = &self.inner.subscriber.participant;
+        participant
+            .core
+            .change(|control, now| control.update_reader(now, local));
+        Ok(())
+    }
+
+    /// The subscriber it belongs to.
+    pub fn subscriber(&self) -> Subscriber {
+        Subscriber {
+            inner: Arc::clone(&self.inner.subscriber),
+        }
+    }
+
+    /// The name of its topic.
+    pub fn topic_name(&self) -> &str {
+        &self.inner.topic.name
+    }
+
+    /// Takes up to `max_samples` samples out of the reader; empty when there are none.
+    /// DDS 1.4 §2.2.2.5.3.9.
+    ///
+    /// # Errors
+    /// None yet; the standard's operation has some.
+    pub fn take(&self, max_samples: usize) -> Result<Vec<Sample<T>>, Error> {
+        self.take_selected(&Selector {
+            max_samples,
+            ..Selector::ALL
+        })
+    }
+
+    /// As [`DataReader::take`], but leaves the samples in the reader and marks them as read.
+    /// DDS 1.4 §2.2.2.5.3.8.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn read(&self, max_samples: usize) -> Result<Vec<Sample<T>>, Error> {
+        self.read_selected(&Selector {
+            max_samples,
+            ..Selector::ALL
+        })
+    }
+
+    /// Takes the samples that `selector` picks: by states, instance and number.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for an instance that is not known here.
+    pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
+        Ok(self.decode_all(&self.fetch(selector, true)?))
+    }
+
+    /// Reads the samples that `selector` picks: by states, instance and number.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for an instance that is not known here.
+    pub fn read_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
+        Ok(self.decode_all(&self.fetch(selector, false)?))
+    }
+
+    /// Takes samples of one instance. DDS 1.4 §2.2.2.5.3.15.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for an instance that is not known here.
+    pub fn take_instance(
+        &self,
+        instance: InstanceHandle,
+        max_samples: usize,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let instance = Which::Exactly(instance);
+        self.take_selected(&Selector {
+            max_samples,
+            instance,
+            ..Selector::ALL
+        })
+    }
+
+    /// Reads samples of one instance. DDS 1.4 §2.2.2.5.3.14.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for an instance that is not known here.
+    pub fn read_instance(
+        &self,
+        instance: InstanceHandle,
+        max_samples: usize,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let instance = Which::Exactly(instance);
+        self.read_selected(&Selector {
+            max_samples,
+            instance,
+            ..Selector::ALL
+        })
+    }
+
+    /// Takes samples of the instance after `previous` (nil: the first) that has any.
+    /// DDS 1.4 §2.2.2.5.3.17.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn take_next_instance(
+        &self,
+        previous: InstanceHandle,
+        max_samples: usize,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let instance = Which::Next(previous);
+        self.take_selected(&Selector {
+            max_samples,
+            instance,
+            ..Selector::ALL
+        })
+    }
+
+    /// Reads samples of the instance after `previous` (nil: the first) that has any.
+    /// DDS 1.4 §2.2.2.5.3.16.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn read_next_instance(
+        &self,
+        previous: InstanceHandle,
+        max_samples: usize,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let instance = Which::Next(previous);
+        self.read_selected(&Selector {
+            max_samples,
+            instance,
+            ..Selector::ALL
+        })
+    }
+
+    /// Takes the next sample not read yet, if there is one. DDS 1.4 §2.2.2.5.3.13.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn take_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
+        Ok(self.take_selected(&next_unread())?.pop())
+    }
+
+    /// Reads the next sample not read yet, if there is one. DDS 1.4 §2.2.2.5.3.12.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn read_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
+        Ok(self.read_selected(&next_unread())?.pop())
+    }
+
+    /// Waits until there is something to take, then takes up to `max_samples`.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when nothing came within `timeout`.
+    pub fn take_timeout(
+        &self,
+        max_samples: usize,
+        timeout: StdDuration,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let taken = || {
+            self.take(max_samples)
+                .ok()
+                .filter(|samples| !samples.is_empty())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(deadline(timeout), taken)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Takes samples without decoding them: the bytes are those that arrived, not copied.
+    ///
+    /// # Errors
+    /// As [`DataReader::take_selected`].
+    pub fn take_loaned(&self, selector: &Selector) -> Result<Vec<LoanedSample<T>>, Error> {
+        Ok(self
+            .fetch(selector, true)?
+            .into_iter()
+            .map(LoanedSample::new)
+            .collect())
+    }
+
+    /// Waits until there is something not read yet.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when nothing came within `timeout`.
+    pub fn wait_for_data(&self, timeout: StdDuration) -> Result<(), Error> {
+        let unread = SampleStates::of(SampleState::NotRead);
+        let ready = || {
+            let state = self.inner.core.lock();
+            let cache = state.machine.cache();
+            cache
+                .has_matching(unread, ViewStates::ANY, InstanceStates::ANY)
+                .then_some(())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(deadline(timeout), ready)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until all history of the matched durable writers has arrived.
+    /// DDS 1.4 §2.2.2.5.3.33.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_historical_data(&self, timeout: StdDuration) -> Result<(), Error> {
+        let core = &self.inner.core;
+        let done = || core.lock().machine.has_history().then_some(());
+        core.bell
+            .wait_until(deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until `count` writers are matched in both directions.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
+        let core = &self.inner.core;
+        let done = || (core.ready_count() >= count).then_some(());
+        core.bell
+            .wait_until(deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Names the instance of `value` where this reader knows it. DDS 1.4 §2.2.2.5.3.30.
+    ///
+    /// # Errors
+    /// A key that cannot be encoded.
+    pub fn lookup_instance(&self, value: &T) -> Result<Option<InstanceHandle>, Error> {
+        if !T::KEYED {
+            return Ok(None);
+        }
+        let instance = InstanceHandle::from_key_hash(key_hash(value)?);
+        let known = self.inner.core.lock().machine.cache().contains(instance);
+        Ok(known.then_some(instance))
+    }
+
+    /// A value with the key members of `instance`. DDS 1.4 §2.2.2.5.3.29.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for an instance that is not known here.
+    pub fn key_value(&self, instance: InstanceHandle) -> Result<T, Error> {
+        let source = self.inner.core.lock().machine.cache().key_of(instance);
+        let value = source.and_then(|source| {
+            if source.is_key {
+                key_from_payload(&source.payload).ok()
+            } else {
+                from_payload(&source.payload).ok()
+            }
+        });
+        value.ok_or_else(|| unknown_instance(instance))
+    }
+
+    /// The matched writers. DDS 1.4 §2.2.2.5.3.34.
+    pub fn matched_publications(&self) -> Vec<InstanceHandle> {
+        self.inner
+            .core
+            .lock()
+            .matched
+            .iter()
+            .copied()
+            .map(handle_of)
+            .collect()
+    }
+
+    /// Counters of this reader.
+    pub fn statistics(&self) -> ReaderStatistics {
+        self.inner.core.lock().machine.statistics()
+    }
+
+    /// Samples that arrived but could not be decoded as `T`, and were passed over.
+    pub fn undecodable_samples(&self) -> u64 {
+        self.inner.core.undecodable.load(Ordering::Relaxed)
+    }
+
+    fn fetch(&self, selector: &Selector, take: bool) -> Result<Vec<CachedSample>, Error> {
+        if let Which::Exactly(instance) = selector.instance
+            && T::KEYED
+            && !self.inner.core.lock().machine.cache().contains(instance)
+        {
+            return Err(unknown_instance(instance));
+        }
+        let mut cached = Vec::new();
+        self.inner.core.fetch(selector, take, &mut cached);
+        Ok(cached)
+    }
+
+    fn decode_all(&self, cached: &[CachedSample]) -> Vec<Sample<T>> {
+        let decode = |sample: &CachedSample| match Sample::decode(sample) {
+            Ok(sample) => Some(sample),
+            Err(_) => {
+                self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        };
+        cached.iter().filter_map(decode).collect()
+    }
+}
+
+impl ReaderInner {
+    /// What discovery tells of this reader.
+    fn local(&self) -> LocalReader {
+        LocalReader {
+            entity: self.core.guid.entity,
+            topic_name: self.topic.name.clone(),
+            type_name: self.topic.type_name.clone(),
+            qos: lock(&self.qos).clone(),
+            subscriber: self.subscriber.qos.clone(),
+            topic: self.topic.qos.clone(),
+        }
+    }
+}
+
+impl Drop for ReaderInner {
+    fn drop(&mut self) {
+        self.subscriber
+            .participant
+            .core
+            .remove_reader(self.core.guid.entity);
+    }
+}
+
+impl<T: DdsType> Clone for DataReader<T> {
+    fn clone(&self) -> Self {
+        Self::from_inner(Arc::clone(&self.inner))
+    }
+}
+
+impl<T: DdsType> fmt::Debug for DataReader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "DataReader({} {})",
+            self.inner.topic.name, self.inner.core.guid
+        )
+    }
+}
+
+/// Finds instances by the type's key members.
+struct TypeKeys<T>(PhantomData<fn() -> T>);
+
+impl<T> fmt::Debug for TypeKeys<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TypeKeys")
+    }
+}
+
+impl<T: DdsType> KeyExtractor for TypeKeys<T> {
+    fn instance_of(&self, payload: &[u8], is_key: bool) -> Option<InstanceHandle> {
+        let hash = key_hash_from_payload::<T>(payload, is_key).ok()?;
+        Some(InstanceHandle::from_key_hash(hash))
+    }
+}
+
+fn machine_config<T: DdsType>(guid: Guid, qos: &DataReaderQos) -> ReaderConfig {
+    let cache = CacheConfig {
+        keyed: T::KEYED,
+        history: qos.history,
+        limits: qos.resource_limits,
+        ..CacheConfig::default()
+    };
+    let mut config = ReaderConfig::new(guid, cache);
+    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
+    config.durable = qos.durability != Default::default();
+    if T::KEYED {
+        config.keys = Some(Box::new(TypeKeys::<T>(PhantomData)));
+    }
+    config
+}
+
+fn next_unread() -> Selector {
+    Selector {
+        max_samples: 1,
+        sample_states: SampleStates::of(SampleState::NotRead),
+        ..Selector::ALL
+    }
+}
+
+fn unknown_instance(instance: InstanceHandle) -> Error {
+    Error::BadParameter(format!("instance {instance} is not known to this reader"))
+}

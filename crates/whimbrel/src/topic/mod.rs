@@ -1,0 +1,77 @@
+//! Topics: a name, a type and QoS.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use whimbrel_base::qos::TopicQos;
+use whimbrel_types::DdsType;
+
+use crate::domain::{DomainParticipant, ParticipantInner};
+
+/// A name for data of type `T`. DDS 1.4 §2.2.2.3.
+///
+/// Clones name the same topic.
+pub struct Topic<T> {
+    pub(crate) inner: Arc<TopicInner>,
+    marker: PhantomData<fn() -> T>,
+}
+
+pub(crate) struct TopicInner {
+    pub(crate) name: String,
+    pub(crate) type_name: String,
+    pub(crate) qos: TopicQos,
+    pub(crate) participant: Arc<ParticipantInner>,
+}
+
+impl<T: DdsType> Topic<T> {
+    pub(crate) fn new(inner: TopicInner) -> Self {
+        Self {
+            inner: Arc::new(inner),
+            marker: PhantomData,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The name of its type on the bus.
+    pub fn type_name(&self) -> &str {
+        &self.inner.type_name
+    }
+
+    /// Its QoS.
+    pub fn qos(&self) -> &TopicQos {
+        &self.inner.qos
+    }
+
+    /// The participant it belongs to.
+    pub fn participant(&self) -> DomainParticipant {
+        DomainParticipant {
+            inner: Arc::clone(&self.inner.participant),
+        }
+    }
+}
+
+impl<T> Clone for Topic<T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            marker: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Topic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Topic({}: {})", self.inner.name, self.inner.type_name)
+    }
+}
+
+impl Drop for TopicInner {
+    fn drop(&mut self) {
+        self.participant.forget_topic(&self.name);
+    }
+}
