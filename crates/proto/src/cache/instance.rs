@@ -17,8 +17,8 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sample::{InstanceState, SampleInfo, SampleState, ViewState};
 
-use super::read::Selector;
 use super::sample::{CachedSample, Generation, KeySource, Stored};
+use super::selector::Selector;
 
 /// Room for samples that an empty instance keeps for its next ones.
 const IDLE_ROOM_MAX: usize = 1024;

@@ -13,12 +13,13 @@
 //!
 //! [`SampleInfo`]: whimbrel_base::sample::SampleInfo
 
-pub mod read;
+pub mod selector;
 pub mod sample;
 
 mod apply;
 mod instance;
 mod order;
+mod read;
 mod tally;
 
 #[cfg(test)]
@@ -26,7 +27,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-pub use read::{Selector, Which};
+pub use selector::{Selector, Which};
 pub use sample::{Added, CacheChange, CachedSample, KeySource};
 
 use alloc::collections::{BTreeMap, VecDeque};
