@@ -59,5 +59,5 @@ pub use base::time::{Duration, Timestamp};
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use error::{Error, ReturnCode};
 pub use publication::{DataWriter, Publisher};
-pub use subscription::{DataReader, Sample, Subscriber};
+pub use subscription::{DataReader, RawDataReader, RawSample, RawTopic, Sample, Subscriber};
 pub use topic::Topic;

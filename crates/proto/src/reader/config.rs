@@ -14,6 +14,13 @@ pub trait KeyExtractor: Send + fmt::Debug {
     /// The instance of `payload` (encapsulation included), which is whole data or, when `is_key`,
     /// only its key; `None` when the octets are not of the type.
     fn instance_of(&self, payload: &[u8], is_key: bool) -> Option<InstanceHandle>;
+
+    /// The instance of what [`KeyExtractor::instance_of`] cannot tell, by the `key_hash` that came
+    /// along, if any; `None` refuses the change, as a reader that knows its type should.
+    fn instance_of_unreadable(&self, key_hash: Option<InstanceHandle>) -> Option<InstanceHandle> {
+        let _ = key_hash;
+        None
+    }
 }
 
 /// Settings of a [`super::Reader`].

@@ -105,10 +105,12 @@ impl Reader {
         let instance = match &self.config.keys {
             None => InstanceHandle::NIL,
             // A payload speaks for itself; the key hash only helps where there is none.
-            Some(keys) if !data.payload.is_empty() => {
-                keys.instance_of(&data.payload, data.is_key)?
-            }
-            Some(_) => data.key_hash?,
+            Some(keys) if !data.payload.is_empty() => keys
+                .instance_of(&data.payload, data.is_key)
+                .or_else(|| keys.instance_of_unreadable(data.key_hash))?,
+            Some(keys) => data
+                .key_hash
+                .or_else(|| keys.instance_of_unreadable(None))?,
         };
         Some(Arrived {
             kind: data.kind,

@@ -2,6 +2,7 @@
 
 mod builder;
 mod discovered;
+mod interfaces;
 mod participant;
 
 pub use self::builder::{DomainParticipantBuilder, IpVersions};
@@ -9,5 +10,6 @@ pub use self::discovered::{
     Diagnostics, DiscoveredEndpoint, DiscoveredParticipant, DiscoveredReader, DiscoveredWriter,
     SocketDiagnostics,
 };
+pub use self::interfaces::{Interface, InterfaceAddress, system_interfaces};
 pub use self::participant::DomainParticipant;
 pub(crate) use self::participant::ParticipantInner;

@@ -142,6 +142,16 @@ impl DomainParticipant {
         name: &str,
         qos: TopicQos,
     ) -> Result<Topic<T>, Error> {
+        let inner = self.register_topic(name, T::TYPE_NAME, qos)?;
+        Ok(Topic::new(inner))
+    }
+
+    pub(crate) fn register_topic(
+        &self,
+        name: &str,
+        type_name: &str,
+        qos: TopicQos,
+    ) -> Result<TopicInner, Error> {
         if name.is_empty() || name.len() > TOPIC_NAME_BYTES_MAX || name.contains('\0') {
             return Err(Error::BadParameter(format!(
                 "topic names have 1 to {TOPIC_NAME_BYTES_MAX} octets without NUL, not {name:?}"
@@ -152,21 +162,20 @@ impl DomainParticipant {
         let mut topics = lock(&self.inner.topics);
         let known = topics
             .entry(name.to_owned())
-            .or_insert_with(|| (T::TYPE_NAME.to_owned(), 0));
-        if known.0 != T::TYPE_NAME {
+            .or_insert_with(|| (type_name.to_owned(), 0));
+        if known.0 != type_name {
             return Err(Error::PreconditionNotMet(format!(
-                "topic {name:?} exists here with type {:?}, not {:?}",
-                known.0,
-                T::TYPE_NAME
+                "topic {name:?} exists here with type {:?}, not {type_name:?}",
+                known.0
             )));
         }
         known.1 += 1;
-        Ok(Topic::new(TopicInner {
+        Ok(TopicInner {
             name: name.to_owned(),
-            type_name: T::TYPE_NAME.to_owned(),
+            type_name: type_name.to_owned(),
             qos,
             participant: Arc::clone(&self.inner),
-        }))
+        })
     }
 
     /// A publisher. DDS 1.4 §2.2.2.2.1.1.

@@ -45,37 +45,13 @@ impl<T: DdsType> DataReader<T> {
         topic: &Topic<T>,
         qos: DataReaderQos,
     ) -> Result<Self, Error> {
-        qos.check()?;
-        qos.check_supported()?;
-        let participant = &subscriber.inner.participant;
-        if !Arc::ptr_eq(participant, &topic.inner.participant) {
-            return Err(Error::PreconditionNotMet(
-                "the topic belongs to another participant; create it from the subscriber's".into(),
-            ));
-        }
-        let kind = if T::KEYED {
-            EntityKind::ReaderWithKey
+        let keys: Option<Box<dyn KeyExtractor>> = if T::KEYED {
+            Some(Box::new(TypeKeys::<T>(PhantomData)))
         } else {
-            EntityKind::ReaderNoKey
+            None
         };
-        let entity = participant.next_entity(kind);
-        let core = ReaderCore::new(
-            machine_config::<T>(participant.core.guid(entity), &qos),
-            Arc::clone(&participant.core.sockets),
-            participant.core.driver.engine(),
-        );
-        participant.core.add_reader(&core);
-        let inner = ReaderInner {
-            core,
-            topic: Arc::clone(&topic.inner),
-            subscriber: Arc::clone(&subscriber.inner),
-            qos: Mutex::new(qos),
-        };
-        let local = inner.local();
-        participant
-            .core
-            .change(|control, now| control.add_reader(now, local));
-        Ok(Self::from_inner(Arc::new(inner)))
+        let inner = ReaderInner::open(subscriber, &topic.inner, qos, keys)?;
+        Ok(Self::from_inner(inner))
     }
 
     pub(crate) fn from_inner(inner: Arc<ReaderInner>) -> Self {
@@ -412,6 +388,46 @@ impl<T: DdsType> DataReader<T> {
 }
 
 impl ReaderInner {
+    /// A reader on the bus; one of a topic with key where there are `keys`.
+    pub(super) fn open(
+        subscriber: &Subscriber,
+        topic: &Arc<TopicInner>,
+        qos: DataReaderQos,
+        keys: Option<Box<dyn KeyExtractor>>,
+    ) -> Result<Arc<Self>, Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        let participant = &subscriber.inner.participant;
+        if !Arc::ptr_eq(participant, &topic.participant) {
+            return Err(Error::PreconditionNotMet(
+                "the topic belongs to another participant; create it from the subscriber's".into(),
+            ));
+        }
+        let kind = if keys.is_some() {
+            EntityKind::ReaderWithKey
+        } else {
+            EntityKind::ReaderNoKey
+        };
+        let entity = participant.next_entity(kind);
+        let core = ReaderCore::new(
+            machine_config(participant.core.guid(entity), &qos, keys),
+            Arc::clone(&participant.core.sockets),
+            participant.core.driver.engine(),
+        );
+        participant.core.add_reader(&core);
+        let inner = Self {
+            core,
+            topic: Arc::clone(topic),
+            subscriber: Arc::clone(&subscriber.inner),
+            qos: Mutex::new(qos),
+        };
+        let local = inner.local();
+        participant
+            .core
+            .change(|control, now| control.add_reader(now, local));
+        Ok(Arc::new(inner))
+    }
+
     /// What discovery tells of this reader.
     fn local(&self) -> LocalReader {
         LocalReader {
@@ -466,9 +482,13 @@ impl<T: DdsType> KeyExtractor for TypeKeys<T> {
     }
 }
 
-fn machine_config<T: DdsType>(guid: Guid, qos: &DataReaderQos) -> ReaderConfig {
+fn machine_config(
+    guid: Guid,
+    qos: &DataReaderQos,
+    keys: Option<Box<dyn KeyExtractor>>,
+) -> ReaderConfig {
     let cache = CacheConfig {
-        keyed: T::KEYED,
+        keyed: keys.is_some(),
         history: qos.history,
         limits: qos.resource_limits,
         ..CacheConfig::default()
@@ -476,9 +496,7 @@ fn machine_config<T: DdsType>(guid: Guid, qos: &DataReaderQos) -> ReaderConfig {
     let mut config = ReaderConfig::new(guid, cache);
     config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
     config.durable = qos.durability != Default::default();
-    if T::KEYED {
-        config.keys = Some(Box::new(TypeKeys::<T>(PhantomData)));
-    }
+    config.keys = keys;
     config
 }
 

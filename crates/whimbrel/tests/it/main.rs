@@ -1,6 +1,7 @@
 //! The public API on loopback.
 
 mod exchange;
+mod raw;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
