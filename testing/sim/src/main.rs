@@ -1,0 +1,111 @@
+//! Plays many seeds and says what was found.
+
+use std::process::ExitCode;
+
+use whimbrel_sim::random::TrafficHash;
+use whimbrel_sim::scenario::Scenario;
+use whimbrel_sim::world::play;
+
+const USAGE: &str = "usage: whimbrel-sim [--seeds N] [--start S] [--seed S [--trace]] \
+                     [--endpoints | --discovery] [--keep-going] [--costs]";
+
+#[derive(Debug)]
+struct Options {
+    start: u64,
+    seeds: u64,
+    trace: bool,
+    keep_going: bool,
+    costs: bool,
+    endpoints: bool,
+    discovery: bool,
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options {
+        start: 0,
+        seeds: 100,
+        trace: false,
+        keep_going: false,
+        costs: false,
+        endpoints: true,
+        discovery: false,
+    };
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let text = words.next().ok_or(format!("{word} needs a number"))?;
+            text.parse().map_err(|_| format!("{text} is not a number"))
+        };
+        match word.as_str() {
+            "--seeds" => options.seeds = number()?,
+            "--start" => options.start = number()?,
+            "--seed" => (options.start, options.seeds) = (number()?, 1),
+            "--trace" => options.trace = true,
+            "--costs" => options.costs = true,
+            "--keep-going" => options.keep_going = true,
+            "--endpoints" => options.discovery = false,
+            "--discovery" => options.endpoints = false,
+            _ => return Err(format!("what is {word}? {USAGE}")),
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> ExitCode {
+    let options = match parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(text) => {
+            eprintln!("{text}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut hash = TrafficHash::EMPTY;
+    let mut findings = 0;
+    let mut done = 0;
+    for seed in options.start..options.start.saturating_add(options.seeds) {
+        for discovery in [false, true] {
+            let wanted = if discovery {
+                options.discovery
+            } else {
+                options.endpoints
+            };
+            if !wanted {
+                continue;
+            }
+            let scenario = Scenario::new(seed, discovery);
+            let outcome = play(&scenario, options.trace);
+            hash.add(outcome.hash);
+            if options.trace {
+                print!("{scenario}");
+            }
+            if options.costs {
+                println!(
+                    "seed {seed}: {} octets sent for {}, at rest {:?} after healing, {} steps",
+                    outcome.sent_bytes, outcome.useful_bytes, outcome.settled_after, outcome.steps
+                );
+            }
+            if !outcome.findings.is_empty() {
+                findings += outcome.findings.len();
+                print!("{scenario}");
+                for finding in &outcome.findings {
+                    println!("FOUND (seed {seed}): {finding}");
+                }
+            }
+        }
+        done += 1;
+        if findings > 0 && !options.keep_going {
+            break;
+        }
+        if done % 250 == 0 && done < options.seeds {
+            println!("{done} seeds played");
+        }
+    }
+    println!(
+        "simulation: {done} seeds, {findings} findings, {:016x} traffic hash",
+        hash.value()
+    );
+    if findings > 0 {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}

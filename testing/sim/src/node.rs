@@ -1,0 +1,308 @@
+//! One process on the virtual network: machines and the loop that drives them, in the way of the
+//! real driver: route a datagram, change a machine, drain it.
+
+use std::collections::VecDeque;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::GuidPrefix;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
+use whimbrel_proto::{Outbox, Reader, ReaderEvent, Reason, Writer, WriterEvent};
+use whimbrel_wire::message::Submessage;
+
+use crate::model::{ReaderId, WriterId};
+use crate::network::Arrived;
+use crate::scenario::Action;
+
+/// How often a machine may ask to be called again at the same instant.
+const ROUNDS_MAX: usize = 64;
+
+/// A writer and what its application is about to write.
+#[derive(Debug)]
+pub struct WriterSlot {
+    /// Which plan it follows.
+    pub plan: usize,
+    /// Who it is to the model.
+    pub id: WriterId,
+    /// The machine.
+    pub machine: Writer,
+    /// Writes that wait for the first one, which found no room.
+    pub pending: VecDeque<Action>,
+    /// There was no room for the first of them; not to be tried again before there is progress.
+    pub blocked: bool,
+    changed: bool,
+}
+
+/// A reader and how its application takes.
+#[derive(Debug)]
+pub struct ReaderSlot {
+    /// Which plan it follows.
+    pub plan: usize,
+    /// Who it is to the model.
+    pub id: ReaderId,
+    /// The machine.
+    pub machine: Reader,
+    /// Its application waits so long before it takes.
+    pub take_period: Duration,
+    /// When its application takes next.
+    pub takes_at: Option<Instant>,
+    changed: bool,
+}
+
+impl WriterSlot {
+    /// A writer that has written nothing.
+    pub fn new(plan: usize, id: WriterId, machine: Writer) -> Self {
+        Self {
+            plan,
+            id,
+            machine,
+            pending: VecDeque::new(),
+            blocked: false,
+            changed: true,
+        }
+    }
+
+    /// The machine, to be changed and then drained.
+    pub fn change(&mut self) -> &mut Writer {
+        self.changed = true;
+        &mut self.machine
+    }
+}
+
+impl ReaderSlot {
+    /// A reader that has read nothing.
+    pub fn new(plan: usize, id: ReaderId, machine: Reader, take_period: Duration) -> Self {
+        Self {
+            plan,
+            id,
+            machine,
+            take_period,
+            takes_at: None,
+            changed: true,
+        }
+    }
+
+    /// The machine, to be changed and then drained.
+    pub fn change(&mut self) -> &mut Reader {
+        self.changed = true;
+        &mut self.machine
+    }
+}
+
+/// What a node's machines reported while they were drained.
+#[derive(Debug)]
+pub enum Report {
+    /// A writer's.
+    Writer(WriterId, WriterEvent),
+    /// A reader's.
+    Reader(ReaderId, ReaderEvent),
+}
+
+/// What a node wants sent.
+#[derive(Debug, Default)]
+pub struct Sent(pub Vec<(Vec<Locator>, SharedBytes)>);
+
+impl Outbox for Sent {
+    fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        self.0
+            .push((to.to_vec(), SharedBytes::from_vec(parts.concat())));
+    }
+}
+
+/// A node.
+#[derive(Debug)]
+pub struct Node {
+    /// Its participant's GUID prefix.
+    pub prefix: GuidPrefix,
+    /// Its writers.
+    pub writers: Vec<WriterSlot>,
+    /// Its readers.
+    pub readers: Vec<ReaderSlot>,
+}
+
+impl Node {
+    /// A node without endpoints.
+    pub fn new(prefix: GuidPrefix) -> Self {
+        Self {
+            prefix,
+            writers: Vec::new(),
+            readers: Vec::new(),
+        }
+    }
+
+    /// Handles a datagram.
+    ///
+    /// # Errors
+    /// What a machine refused although nobody on this network sends nonsense.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        arrived: &Arrived,
+    ) -> Result<(), Reject> {
+        for inbound in MessageReceiver::new(&arrived.bytes, self.prefix)? {
+            self.dispatch(now, wall, &arrived.bytes, &inbound?)?;
+        }
+        Ok(())
+    }
+
+    fn dispatch(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        datagram: &SharedBytes,
+        inbound: &Inbound<'_>,
+    ) -> Result<(), Reject> {
+        match inbound.target() {
+            Target::Reader { writer, reader } => {
+                for slot in &mut self.readers {
+                    let entity = slot.machine.guid().entity;
+                    let named = reader == entity || reader == Default::default();
+                    if named && slot.machine.is_matched(writer) {
+                        slot.changed = true;
+                        let result = give(&mut slot.machine, now, wall, datagram, inbound);
+                        tolerate(result)?;
+                    }
+                }
+            }
+            Target::Writer { reader, writer } => {
+                let mut named = self.writers.iter_mut();
+                let slot = named.find(|slot| slot.machine.guid().entity == writer);
+                if let Some(slot) = slot {
+                    slot.changed = true;
+                    let machine = &mut slot.machine;
+                    tolerate(match &inbound.submessage {
+                        Submessage::AckNack(it) => machine.handle_acknack(now, reader, it),
+                        Submessage::NackFrag(it) => machine.handle_nack_frag(now, reader, it),
+                        _ => Ok(()),
+                    })?;
+                }
+            }
+            Target::Nobody => {}
+        }
+        Ok(())
+    }
+
+    /// Drains machines that changed or whose deadline has passed.
+    ///
+    /// # Errors
+    /// Why a machine asks to be called again and again at the same instant.
+    pub fn drain(
+        &mut self,
+        now: Instant,
+        sent: &mut Sent,
+        reports: &mut Vec<Report>,
+    ) -> Result<(), Reason> {
+        for slot in &mut self.writers {
+            let machine = &mut slot.machine;
+            let due = |machine: &Writer| machine.poll_timeout().filter(|(at, _)| *at <= now);
+            let mut rounds = 0;
+            let mut changed = std::mem::take(&mut slot.changed);
+            while changed || due(machine).is_some() {
+                machine.handle_timeout(now);
+                machine.poll_transmit(now, sent);
+                changed = false;
+                rounds += 1;
+                match due(machine) {
+                    Some((_, reason)) if rounds > ROUNDS_MAX => return Err(reason),
+                    _ => {}
+                }
+            }
+            while let Some(event) = machine.poll_event() {
+                reports.push(Report::Writer(slot.id, event));
+            }
+        }
+        for slot in &mut self.readers {
+            let machine = &mut slot.machine;
+            let due = |machine: &Reader| machine.poll_timeout().filter(|(at, _)| *at <= now);
+            let mut rounds = 0;
+            let mut changed = std::mem::take(&mut slot.changed);
+            while changed || due(machine).is_some() {
+                machine.handle_timeout(now);
+                machine.poll_transmit(now, sent);
+                changed = false;
+                rounds += 1;
+                match due(machine) {
+                    Some((_, reason)) if rounds > ROUNDS_MAX => return Err(reason),
+                    _ => {}
+                }
+            }
+            while let Some(event) = machine.poll_event() {
+                reports.push(Report::Reader(slot.id, event));
+            }
+        }
+        Ok(())
+    }
+
+    /// True when some machine changed since it was drained.
+    pub fn is_changed(&self) -> bool {
+        self.writers.iter().any(|slot| slot.changed) || self.readers.iter().any(|slot| slot.changed)
+    }
+
+    /// When the node has something to do next by itself.
+    pub fn next_at(&self) -> Option<Instant> {
+        let writers = self
+            .writers
+            .iter()
+            .filter_map(|slot| slot.machine.poll_timeout());
+        let readers = self
+            .readers
+            .iter()
+            .filter_map(|slot| slot.machine.poll_timeout());
+        let takes = self.readers.iter().filter_map(|slot| slot.takes_at);
+        writers.chain(readers).map(|(at, _)| at).chain(takes).min()
+    }
+
+    /// Why the node is not at rest.
+    pub fn reasons(&self) -> Vec<(Instant, Reason)> {
+        let writers = self
+            .writers
+            .iter()
+            .filter_map(|slot| slot.machine.poll_timeout());
+        let readers = self
+            .readers
+            .iter()
+            .filter_map(|slot| slot.machine.poll_timeout());
+        writers.chain(readers).collect()
+    }
+}
+
+fn give(
+    machine: &mut Reader,
+    now: Instant,
+    wall: Timestamp,
+    datagram: &SharedBytes,
+    inbound: &Inbound<'_>,
+) -> Result<(), Reject> {
+    let from = |entity| whimbrel_base::guid::Guid::new(inbound.source, entity);
+    match &inbound.submessage {
+        Submessage::Data(it) => machine.handle_data(now, inbound.change(it, datagram, wall)?),
+        Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
+        Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from(it.writer), it),
+        Submessage::HeartbeatFrag(it) => {
+            machine.handle_heartbeat_frag(now, from(it.writer), it.number, it.last, it.count)
+        }
+        Submessage::Gap(it) => machine.handle_gap(now, from(it.writer), it),
+        _ => Ok(()),
+    }
+}
+
+/// Lets through what happens on any network; anything else is a fault of ours.
+fn tolerate(result: Result<(), Reject>) -> Result<(), Reject> {
+    match result {
+        Err(reject)
+            if matches!(
+                reject.kind,
+                RejectKind::Duplicate
+                    | RejectKind::Stranger
+                    | RejectKind::Limit
+                    | RejectKind::SequenceNumber
+            ) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,469 @@
+//! Scenarios: who there is, what they do when, and what the network does to them; all of it from
+//! one seed.
+
+use std::fmt;
+
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_proto::change::ChangeKind;
+
+use crate::network::{Bursts, Faults, NodeIndex};
+use crate::random::Random;
+
+/// When every scenario begins; a little after zero, as clocks do.
+pub const START: Instant = Instant(1_000_000_000);
+
+/// How a writer is made.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterPlan {
+    /// On which node.
+    pub node: NodeIndex,
+    /// RELIABILITY.
+    pub reliable: bool,
+    /// DURABILITY TRANSIENT_LOCAL.
+    pub durable: bool,
+    /// HISTORY depth; `None` for KEEP_ALL.
+    pub depth: Option<usize>,
+    /// RESOURCE_LIMITS.
+    pub samples_max: Option<usize>,
+    /// RESOURCE_LIMITS.
+    pub samples_per_instance_max: Option<usize>,
+    /// Octets that may be unacknowledged.
+    pub unacknowledged_bytes_max: u64,
+    /// How long requests are collected.
+    pub nack_response_delay: Duration,
+    /// How long repeated requests are ignored.
+    pub nack_suppression: Duration,
+}
+
+/// How a reader is made.
+#[derive(Clone, Copy, Debug)]
+pub struct ReaderPlan {
+    /// On which node.
+    pub node: NodeIndex,
+    /// RELIABILITY.
+    pub reliable: bool,
+    /// DURABILITY TRANSIENT_LOCAL.
+    pub durable: bool,
+    /// HISTORY depth; `None` for KEEP_ALL.
+    pub depth: Option<u32>,
+    /// RESOURCE_LIMITS.
+    pub samples_max: Option<u32>,
+    /// RESOURCE_LIMITS.
+    pub samples_per_instance_max: Option<u32>,
+    /// How often its application takes; zero for as soon as there is something.
+    pub take_period: Duration,
+    /// Samples that may wait for an earlier one.
+    pub reorder_samples_max: usize,
+    /// Samples that may be half received.
+    pub reassembly_samples_max: usize,
+    /// How long answers to heartbeats are delayed.
+    pub heartbeat_response_delay: Duration,
+}
+
+/// Something that happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// A writer begins.
+    StartWriter(usize),
+    /// A writer is deleted.
+    StopWriter(usize),
+    /// A reader begins.
+    StartReader(usize),
+    /// A reader is deleted.
+    StopReader(usize),
+    /// An application writes.
+    Write {
+        /// With which writer.
+        writer: usize,
+        /// What.
+        kind: ChangeKind,
+        /// Which instance.
+        key: u32,
+        /// How many octets.
+        bytes: usize,
+    },
+    /// Nothing gets from one node to another for a time.
+    Partition {
+        /// From here.
+        from: NodeIndex,
+        /// To there.
+        to: NodeIndex,
+        /// How long.
+        span: Duration,
+    },
+    /// A node stands still for a time.
+    Pause {
+        /// Which.
+        node: NodeIndex,
+        /// How long.
+        span: Duration,
+    },
+    /// A node ends without a word and begins anew.
+    Restart {
+        /// Which.
+        node: NodeIndex,
+        /// With the GUID prefix it had.
+        same_prefix: bool,
+    },
+    /// The wall clock is set.
+    SetWallClock {
+        /// By how much, in nanoseconds.
+        step_ns: i64,
+    },
+}
+
+/// A whole scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Where it comes from.
+    pub seed: u64,
+    /// Matches are found by discovery instead of being given.
+    pub discovery: bool,
+    /// On which host each node is.
+    pub hosts: Vec<usize>,
+    /// The topic has a key with so many values.
+    pub keys: Option<u32>,
+    /// User data goes to a multicast group.
+    pub multicast_data: bool,
+    /// The network has multicast (for discovery).
+    pub multicast: bool,
+    /// Longest datagram.
+    pub datagram_bytes_max: usize,
+    /// Octets of a node's queue of arrived datagrams.
+    pub queue_bytes_max: usize,
+    /// What a node takes to handle a datagram.
+    pub service: Duration,
+    /// What each link does, by from * nodes + to.
+    pub faults: Vec<Faults>,
+    /// The writers.
+    pub writers: Vec<WriterPlan>,
+    /// The readers.
+    pub readers: Vec<ReaderPlan>,
+    /// What happens when, in order.
+    pub actions: Vec<(Instant, Action)>,
+    /// How long after an endpoint's beginning or end the others learn of it at most.
+    pub news_delay: Duration,
+    /// When all faults end.
+    pub heals_at: Instant,
+}
+
+impl Scenario {
+    /// The scenario of `seed`.
+    pub fn new(seed: u64, discovery: bool) -> Self {
+        let mut random = Random::new(seed ^ if discovery { 0x5c1e_7000_0000 } else { 0 });
+        let nodes = random.between(2, 4) as usize;
+        let lasts = Duration::from_millis(random.pick(&[300, 1000, 3000, 6000, 20_000]) as i64);
+        let lasts = if discovery {
+            lasts.after_secs(2)
+        } else {
+            lasts
+        };
+        let keys = random.chance(600).then(|| random.pick(&[1, 2, 5, 30]));
+        let mtu = random.pick(&[508, 1200, 1472, 1472, 8952, 65_507]);
+        let mut scenario = Self {
+            seed,
+            discovery,
+            hosts: (0..nodes)
+                .map(|node| if random.chance(300) { 0 } else { node })
+                .collect(),
+            keys,
+            multicast_data: !discovery && random.chance(250),
+            multicast: random.chance(600),
+            datagram_bytes_max: mtu,
+            queue_bytes_max: random.pick(&[64 << 10, 208 << 10, 4 << 20]),
+            service: Duration::from_micros(random.pick(&[0, 0, 2, 20])),
+            faults: Vec::new(),
+            writers: Vec::new(),
+            readers: Vec::new(),
+            actions: Vec::new(),
+            news_delay: Duration::from_millis(random.pick(&[0, 5, 100, 800])),
+            heals_at: START.after(lasts),
+        };
+        scenario.faults = links(&mut random, nodes, mtu);
+        scenario.add_endpoints(&mut random, nodes);
+        scenario.add_writes(&mut random, lasts);
+        scenario.add_trouble(&mut random, lasts, nodes);
+        scenario.actions.sort_by_key(|(at, _)| *at);
+        scenario
+    }
+
+    fn add_endpoints(&mut self, random: &mut Random, nodes: usize) {
+        let all_reliable = random.chance(700);
+        let all_durable = random.chance(400);
+        for _ in 0..random.pick(&[1, 1, 1, 2, 3]) {
+            self.writers
+                .push(writer_plan(random, nodes, all_reliable, all_durable));
+        }
+        for _ in 0..random.pick(&[1, 1, 2, 3, 4]) {
+            self.readers.push(reader_plan(random, nodes, all_reliable));
+        }
+    }
+
+    fn add_writes(&mut self, random: &mut Random, lasts: Duration) {
+        let bulk = random.chance(200);
+        for writer in 0..self.writers.len() {
+            let count = random
+                .pick(&[1u64, 5, 20, 60, 150, 400])
+                .min(if bulk { 30 } else { 400 });
+            let mut at = START.after(random.span(lasts.divided_by(4)));
+            self.actions.push((START, Action::StartWriter(writer)));
+            let pace = lasts.divided_by(count as u32);
+            for _ in 0..count {
+                // Some in one go, others far apart.
+                if !random.chance(400) {
+                    at = at.after(random.span(pace));
+                }
+                let (kind, key) = self.change(random);
+                let bytes = sample_bytes(random, bulk, self.datagram_bytes_max);
+                self.actions.push((
+                    at,
+                    Action::Write {
+                        writer,
+                        kind,
+                        key,
+                        bytes,
+                    },
+                ));
+            }
+        }
+    }
+
+    fn change(&self, random: &mut Random) -> (ChangeKind, u32) {
+        let Some(keys) = self.keys else {
+            return (ChangeKind::Alive, 0);
+        };
+        let kind = match random.below(20) {
+            0 | 1 => ChangeKind::Disposed,
+            2 => ChangeKind::Unregistered,
+            3 => ChangeKind::DisposedUnregistered,
+            _ => ChangeKind::Alive,
+        };
+        (kind, random.below(u64::from(keys)) as u32)
+    }
+
+    fn add_trouble(&mut self, random: &mut Random, lasts: Duration, nodes: usize) {
+        let when = |random: &mut Random| START.after(random.span(lasts));
+        for reader in 0..self.readers.len() {
+            let late = random.chance(350);
+            let starts = if late { when(random) } else { START };
+            self.actions.push((starts, Action::StartReader(reader)));
+            if random.chance(100) {
+                let span = random.span(lasts);
+                self.actions.push((
+                    starts.after(span).min(self.heals_at),
+                    Action::StopReader(reader),
+                ));
+            }
+        }
+        if random.chance(100) {
+            let writer = random.below(self.writers.len() as u64) as usize;
+            self.actions
+                .push((when(random), Action::StopWriter(writer)));
+        }
+        let node = |random: &mut Random| random.below(nodes as u64) as usize;
+        for _ in 0..random.pick(&[0, 0, 1, 3]) {
+            let (from, to) = (node(random), node(random));
+            let longest = random.pick(&[100, 2500, 2500, 20_000]);
+            let span = random.span(Duration::from_millis(longest));
+            self.actions
+                .push((when(random), Action::Partition { from, to, span }));
+        }
+        for _ in 0..random.pick(&[0, 0, 1, 3]) {
+            let span = random.span(Duration::from_millis(1500));
+            self.actions.push((
+                when(random),
+                Action::Pause {
+                    node: node(random),
+                    span,
+                },
+            ));
+        }
+        if random.chance(250) {
+            let same_prefix = random.chance(300);
+            self.actions.push((
+                when(random),
+                Action::Restart {
+                    node: node(random),
+                    same_prefix,
+                },
+            ));
+        }
+        if random.chance(100) {
+            let step_ns = random.between(0, 200_000_000_000) as i64 - 100_000_000_000;
+            self.actions
+                .push((when(random), Action::SetWallClock { step_ns }));
+        }
+    }
+}
+
+/// Adds to durations.
+trait AfterSecs {
+    fn after_secs(self, seconds: i64) -> Self;
+}
+
+impl AfterSecs for Duration {
+    fn after_secs(self, seconds: i64) -> Self {
+        Self::from_nanos(self.as_nanos() + Self::from_secs(seconds).as_nanos())
+    }
+}
+
+fn links(random: &mut Random, nodes: usize, datagram_bytes_max: usize) -> Vec<Faults> {
+    let mood = random.below(4);
+    let link = |_| {
+        let delay = Duration::from_micros(random.pick(&[20, 200, 5_000]));
+        let calm = Faults {
+            delay,
+            datagram_bytes_max,
+            ..Faults::NONE
+        };
+        if mood == 0 {
+            return calm;
+        }
+        let bursts = Bursts {
+            enter_permille: random.between(1, 50) as u32,
+            leave_permille: random.between(20, 300) as u32,
+            loss_permille: random.between(500, 1000) as u32,
+        };
+        Faults {
+            loss_permille: if random.chance(300) {
+                0
+            } else {
+                random.between(0, 400) as u32
+            },
+            bursts: random.chance(300).then_some(bursts),
+            duplicate_permille: if random.chance(500) {
+                0
+            } else {
+                random.below(100) as u32
+            },
+            reorder_permille: if random.chance(500) {
+                0
+            } else {
+                random.below(200) as u32
+            },
+            jitter: Duration::from_micros(random.pick(&[0, 100, 2_000])),
+            late: Duration::from_millis(random.pick(&[1, 5, 50])),
+            ..calm
+        }
+    };
+    (0..nodes * nodes).map(link).collect()
+}
+
+fn writer_plan(random: &mut Random, nodes: usize, reliable: bool, durable: bool) -> WriterPlan {
+    let limited = random.chance(250);
+    WriterPlan {
+        node: random.below(nodes as u64) as usize,
+        reliable: reliable || random.chance(500),
+        durable: durable || random.chance(200),
+        depth: if random.chance(500) {
+            None
+        } else {
+            Some(random.pick(&[1, 1, 3, 10]))
+        },
+        samples_max: limited.then(|| random.pick(&[1, 4, 30])),
+        samples_per_instance_max: None,
+        unacknowledged_bytes_max: random.pick(&[1 << 20, 1 << 20, 20_000]),
+        nack_response_delay: Duration::from_millis(random.pick(&[0, 0, 1, 10])),
+        nack_suppression: Duration::from_millis(random.pick(&[0, 3, 3, 20])),
+    }
+    .checked(random)
+}
+
+impl WriterPlan {
+    /// RESOURCE_LIMITS must leave room for HISTORY.
+    fn checked(mut self, random: &mut Random) -> Self {
+        match (self.depth, self.samples_max) {
+            (Some(depth), Some(samples)) => self.depth = Some(depth.min(samples)),
+            (None, Some(samples)) if random.chance(300) => {
+                self.samples_per_instance_max = Some(random.between(1, samples as u64) as usize);
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+fn reader_plan(random: &mut Random, nodes: usize, reliable: bool) -> ReaderPlan {
+    let limited = random.chance(200);
+    let depth = if random.chance(700) {
+        None
+    } else {
+        Some(random.pick(&[1, 1, 4]))
+    };
+    let samples_max = limited.then(|| random.pick(&[4, 20]));
+    ReaderPlan {
+        node: random.below(nodes as u64) as usize,
+        reliable: reliable || random.chance(500),
+        durable: random.chance(400),
+        depth,
+        samples_max,
+        samples_per_instance_max: (limited && depth.is_none() && random.chance(300))
+            .then(|| random.between(1, 4) as u32),
+        take_period: Duration::from_millis(random.pick(&[0, 0, 0, 1, 20, 500])),
+        reorder_samples_max: random.pick(&[4096, 4096, 8]),
+        reassembly_samples_max: random.pick(&[16, 16, 2]),
+        heartbeat_response_delay: Duration::from_millis(random.pick(&[0, 0, 1, 10])),
+    }
+}
+
+fn sample_bytes(random: &mut Random, bulk: bool, datagram_bytes_max: usize) -> usize {
+    let bytes = match random.below(if bulk { 20 } else { 40 }) {
+        0 => 0,
+        1 => random.between(1, 300_000),
+        2..=5 => random.between(1, 5_000),
+        6 => datagram_bytes_max as u64 - random.below(250),
+        7..=9 if bulk => random.between(1, 60_000),
+        _ => random.between(1, 200),
+    };
+    bytes.min(300_000) as usize
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "seed {}{}: hosts {:?}, keys {:?}, multicast {} (data {}), datagrams of {}, queues of {}, \
+             {:?} each, news after {:?}, heals {:?}",
+            self.seed,
+            if self.discovery {
+                " with discovery"
+            } else {
+                ""
+            },
+            self.hosts,
+            self.keys,
+            self.multicast,
+            self.multicast_data,
+            self.datagram_bytes_max,
+            self.queue_bytes_max,
+            self.service,
+            self.news_delay,
+            self.heals_at,
+        )?;
+        let nodes = self.hosts.len();
+        for (index, faults) in self.faults.iter().enumerate() {
+            if index / nodes != index % nodes {
+                writeln!(
+                    f,
+                    "  link {} to {}: {faults:?}",
+                    index / nodes,
+                    index % nodes
+                )?;
+            }
+        }
+        for (index, plan) in self.writers.iter().enumerate() {
+            writeln!(f, "  writer {index}: {plan:?}")?;
+        }
+        for (index, plan) in self.readers.iter().enumerate() {
+            writeln!(f, "  reader {index}: {plan:?}")?;
+        }
+        let shown = 40;
+        for (at, action) in self.actions.iter().take(shown) {
+            writeln!(f, "  {at:?} {action:?}")?;
+        }
+        match self.actions.len().checked_sub(shown) {
+            Some(more) if more > 0 => writeln!(f, "  and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! A scenario being played: nodes on a network, and the model that watches.
+
+mod applications;
+mod lives;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::net::{Ipv4Addr, SocketAddr};
+
+use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
+use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::{History, ResourceLimits};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
+use whimbrel_proto::cache::{CacheConfig, Selector};
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::peer::{MatchedReader, MatchedWriter};
+use whimbrel_proto::writer::NewChange;
+use whimbrel_proto::{
+    Reader, ReaderConfig, ReaderEvent, WriteError, Writer, WriterConfig, WriterEvent,
+};
+use whimbrel_wire::pretty;
+
+use crate::model::{Model, ReaderFacts, ReaderId, WriterFacts, WriterId, Written};
+use crate::network::{Network, NodeIndex, NodeSettings};
+use crate::node::{Node, ReaderSlot, Report, Sent, WriterSlot};
+use crate::payload::{self, Keys};
+use crate::random::Random;
+use crate::scenario::{Action, START, Scenario};
+
+/// Everything must be quiet so long after all faults have ended.
+const QUIET_AFTER: Duration = Duration::from_secs(40);
+
+/// Steps after which a scenario is taken for endless.
+const STEPS_MAX: u64 = 5_000_000;
+
+/// What a small sample costs beside its octets: headers, and its part of heartbeats and answers.
+const SAMPLE_OVERHEAD_BYTES: u64 = 100;
+
+/// How often each octet may be sent, all repairs and repeats on the worst links included. The
+/// worst of 10,000 seeds needed 21, on links that lose nearly half of everything.
+const REPEATS_MAX: u64 = 30;
+
+/// How a scenario went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// What was wrong; empty when nothing was.
+    pub findings: Vec<String>,
+    /// Hash of all traffic.
+    pub hash: u64,
+    /// Octets sent.
+    pub sent_bytes: u64,
+    /// Octets that must have been sent if nothing were ever lost: samples times their receivers.
+    pub useful_bytes: u64,
+    /// Virtual time from healing to rest.
+    pub settled_after: Duration,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Todo {
+    Act(Action),
+    WriterLearns { writer: Guid, reader: Guid },
+    WriterForgets { writer: Guid, reader: Guid },
+    ReaderLearns { reader: Guid, writer: Guid },
+    ReaderForgets { reader: Guid, writer: Guid },
+    Heal,
+}
+
+struct Planned {
+    at: Instant,
+    order: u64,
+    todo: Todo,
+}
+
+impl PartialEq for Planned {
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+    }
+}
+
+impl Eq for Planned {}
+
+impl PartialOrd for Planned {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Planned {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
+
+/// A scenario at some moment.
+pub struct World {
+    scenario: Scenario,
+    network: Network,
+    model: Model,
+    nodes: Vec<Node>,
+    next_of_node: Vec<Option<Instant>>,
+    lives: Vec<u8>,
+    todos: BinaryHeap<Reverse<Planned>>,
+    order: u64,
+    now: Instant,
+    wall_offset_ns: i64,
+    healed: bool,
+    writer_ids: BTreeMap<Guid, WriterId>,
+    reader_ids: BTreeMap<Guid, ReaderId>,
+    random: Random,
+    useful_bytes: u64,
+    trace: bool,
+}
+
+/// Plays `scenario` to its end; `trace` prints everything that happens.
+pub fn play(scenario: &Scenario, trace: bool) -> Outcome {
+    World::new(scenario.clone(), trace).run()
+}
+
+fn address(node: NodeIndex) -> Locator {
+    let ip = Ipv4Addr::new(10, 0, 0, node as u8 + 1);
+    SocketAddr::from((ip, 7410)).into()
+}
+
+fn data_group() -> Locator {
+    SocketAddr::from((Ipv4Addr::new(239, 255, 0, 2), 7401)).into()
+}
+
+fn entity(plan: usize, kind: EntityKind) -> EntityId {
+    EntityId::user(plan as u32 + 1, kind)
+}
+
+impl World {
+    fn new(scenario: Scenario, trace: bool) -> Self {
+        let mut random = Random::new(scenario.seed.wrapping_add(0x77));
+        let count = scenario.hosts.len();
+        let settings = |node: NodeIndex| NodeSettings {
+            host: scenario.hosts[node],
+            addresses: vec![address(node)],
+            groups: vec![data_group()],
+            queue_bytes_max: scenario.queue_bytes_max,
+            service: scenario.service,
+        };
+        let nodes = (0..count).map(settings).collect();
+        let mut network = Network::new(nodes, scenario.faults[0], random.fork());
+        for from in 0..count {
+            for to in 0..count {
+                network.set_faults(from, to, scenario.faults[from * count + to]);
+            }
+        }
+        let mut world = Self {
+            network,
+            model: Model::default(),
+            nodes: (0..count).map(|node| Node::new(prefix(node, 0))).collect(),
+            next_of_node: vec![None; count],
+            lives: vec![0; count],
+            todos: BinaryHeap::new(),
+            order: 0,
+            now: START,
+            wall_offset_ns: 1_700_000_000_000_000_000,
+            healed: false,
+            writer_ids: BTreeMap::new(),
+            reader_ids: BTreeMap::new(),
+            random,
+            useful_bytes: 0,
+            trace,
+            scenario,
+        };
+        for (at, action) in world.scenario.actions.clone() {
+            world.plan(at, Todo::Act(action));
+        }
+        world.plan(world.scenario.heals_at, Todo::Heal);
+        world
+    }
+
+    fn plan(&mut self, at: Instant, todo: Todo) {
+        self.order += 1;
+        self.todos.push(Reverse(Planned {
+            at,
+            order: self.order,
+            todo,
+        }));
+    }
+
+    fn wall(&self) -> Timestamp {
+        Timestamp(self.wall_offset_ns + self.now.0 as i64)
+    }
+
+    fn note(&self, text: impl FnOnce() -> String) {
+        if self.trace {
+            println!("{:>12.6} {}", (self.now.0 - START.0) as f64 / 1e9, text());
+        }
+    }
+
+    fn run(mut self) -> Outcome {
+        let end = self.scenario.heals_at.after(QUIET_AFTER);
+        let mut steps = 0;
+        while let Some(next) = self.next_at() {
+            steps += 1;
+            self.now = self.now.max(next);
+            if self.now > end || steps > STEPS_MAX {
+                let reasons: Vec<_> = self.nodes.iter().map(Node::reasons).collect();
+                self.model
+                    .finding(format!("no rest at {:?} {steps}: {reasons:?}", self.now));
+                break;
+            }
+            self.step();
+            if !self.model.findings().is_empty() {
+                break;
+            }
+        }
+        self.finish(steps)
+    }
+
+    fn next_at(&self) -> Option<Instant> {
+        let todo = self.todos.peek().map(|Reverse(planned)| planned.at);
+        let own = self
+            .next_of_node
+            .iter()
+            .enumerate()
+            .filter_map(|(node, at)| at.map(|at| at.max(self.network.paused_until(node))));
+        own.chain(todo).chain(self.network.next_at()).min()
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        if self
+            .todos
+            .peek()
+            .is_some_and(|Reverse(planned)| planned.at <= now)
+        {
+            if let Some(Reverse(planned)) = self.todos.pop() {
+                self.act(planned.todo);
+            }
+        } else if let Some((node, arrived)) = self.network.receive(now) {
+            let wall = self.wall();
+            if let Err(reject) = self.nodes[node].handle(now, wall, &arrived) {
+                self.model
+                    .finding(format!("node {node} refuses a datagram: {reject:?}"));
+            }
+            self.settle(node);
+        } else {
+            for node in 0..self.nodes.len() {
+                let due = self.next_of_node[node].is_some_and(|at| at <= now);
+                if due && self.network.paused_until(node) <= now {
+                    self.settle(node);
+                }
+            }
+        }
+    }
+
+    /// Drains a node's machines and lets its applications act on what they report, until all rest.
+    fn settle(&mut self, node: NodeIndex) {
+        loop {
+            let (mut sent, mut reports) = (Sent::default(), Vec::new());
+            if let Err(reason) = self.nodes[node].drain(self.now, &mut sent, &mut reports) {
+                self.model
+                    .finding(format!("node {node} is called for ever for {reason:?}"));
+            }
+            for (to, bytes) in sent.0 {
+                self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
+                if bytes.len() > self.scenario.datagram_bytes_max {
+                    let bytes = bytes.len();
+                    self.model
+                        .finding(format!("node {node} sends a datagram of {bytes} octets"));
+                }
+                self.network.send(self.now, node, &to, bytes);
+            }
+            // Who is given up no longer counts for the progress that this makes.
+            let given_up = |report: &Report| {
+                matches!(report, Report::Writer(_, WriterEvent::ReaderGivenUp(_)))
+            };
+            reports.sort_by_key(|report| !given_up(report));
+            for report in reports {
+                self.heed(node, report);
+            }
+            self.take_due(node);
+            self.write_pending(node);
+            self.check_limits(node);
+            if !self.nodes[node].is_changed() || !self.model.findings().is_empty() {
+                break;
+            }
+        }
+        self.next_of_node[node] = self.nodes[node].next_at();
+    }
+
+    fn act(&mut self, todo: Todo) {
+        self.note(|| format!("{todo:?}"));
+        match todo {
+            Todo::Act(action) => self.act_out(action),
+            Todo::Heal => self.heal(),
+            Todo::WriterLearns { writer, reader } => self.writer_learns(writer, reader),
+            Todo::WriterForgets { writer, reader } => self.writer_forgets(writer, reader),
+            Todo::ReaderLearns { reader, writer } => self.reader_learns(reader, writer),
+            Todo::ReaderForgets { reader, writer } => self.reader_forgets(reader, writer),
+        }
+    }
+
+    fn act_out(&mut self, action: Action) {
+        let node = match action {
+            Action::StartWriter(plan) | Action::StopWriter(plan) => {
+                self.scenario.writers[plan].node
+            }
+            Action::Write { writer, .. } => self.scenario.writers[writer].node,
+            Action::StartReader(plan) | Action::StopReader(plan) => {
+                self.scenario.readers[plan].node
+            }
+            Action::Partition { from, to, span } => {
+                if !self.healed {
+                    self.network.partition(from, to, self.now.after(span));
+                }
+                return;
+            }
+            Action::Pause { node, span } => {
+                if !self.healed {
+                    self.network.pause(node, self.now.after(span));
+                }
+                return;
+            }
+            Action::SetWallClock { step_ns } => {
+                self.wall_offset_ns += step_ns;
+                return;
+            }
+            Action::Restart { node, same_prefix } => return self.restart(node, same_prefix),
+        };
+        let awake_at = self.network.paused_until(node);
+        if awake_at > self.now {
+            return self.plan(awake_at, Todo::Act(action));
+        }
+        match action {
+            Action::StartWriter(plan) => self.start_writer(plan),
+            Action::StopWriter(plan) => self.stop_writer(plan),
+            Action::StartReader(plan) => self.start_reader(plan),
+            Action::StopReader(plan) => self.stop_reader(plan),
+            _ => self.write(node, action),
+        }
+        self.settle(node);
+    }
+
+    fn heal(&mut self) {
+        self.healed = true;
+        self.network.heal(self.now);
+        for node in 0..self.nodes.len() {
+            for slot in &mut self.nodes[node].readers {
+                slot.take_period = Duration::ZERO;
+                slot.takes_at = Some(self.now);
+            }
+            self.settle(node);
+        }
+    }
+
+    fn finish(mut self, steps: u64) -> Outcome {
+        let settled_after = self.now.since(self.scenario.heals_at);
+        if self.model.findings().is_empty() {
+            self.check_rest();
+            let statistics = self.network.statistics();
+            let lost = statistics.lost
+                + statistics.partitioned
+                + statistics.too_long
+                + statistics.overflowed;
+            let reordered = self
+                .scenario
+                .faults
+                .iter()
+                .any(|link| link.reorder_permille > 0);
+            self.model.finish(lost == 0 && !reordered);
+            let allowed = 30_000 + REPEATS_MAX * (self.useful_bytes + 10_000);
+            if statistics.sent_bytes > allowed {
+                let sent = statistics.sent_bytes;
+                self.model
+                    .finding(format!("{sent} octets sent for {}", self.useful_bytes));
+            }
+        }
+        Outcome {
+            findings: self.model.findings().to_vec(),
+            hash: self.network.hash().value(),
+            sent_bytes: self.network.statistics().sent_bytes,
+            useful_bytes: self.useful_bytes,
+            settled_after,
+            steps,
+        }
+    }
+
+    fn check_rest(&mut self) {
+        for slot in self.nodes.iter().flat_map(|node| &node.writers) {
+            let (acked, last) = (
+                slot.machine.acknowledged_through(),
+                slot.machine.last_sequence(),
+            );
+            if !slot.pending.is_empty() {
+                self.model
+                    .finding(format!("{:?} is blocked for ever", slot.id));
+            } else if acked != last {
+                self.model
+                    .finding(format!("{:?} rests at {acked:?} of {last:?}", slot.id));
+            }
+        }
+        for slot in self.nodes.iter().flat_map(|node| &node.readers) {
+            if !slot.machine.has_history() {
+                self.model
+                    .finding(format!("{:?} waits for history for ever", slot.id));
+            }
+            if slot.machine.reassembly_bytes() > 0 {
+                let bytes = slot.machine.reassembly_bytes();
+                self.model
+                    .finding(format!("{:?} keeps {bytes} octets of fragments", slot.id));
+            }
+        }
+    }
+}
+
+fn prefix(node: NodeIndex, life: u8) -> GuidPrefix {
+    GuidPrefix([0x5e, node as u8 + 1, life, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+}

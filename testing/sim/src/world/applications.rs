@@ -1,0 +1,171 @@
+//! What the applications on the nodes do: they take what arrived and write what is planned.
+
+use super::*;
+
+impl World {
+    pub(super) fn heed(&mut self, node: NodeIndex, report: Report) {
+        self.note(|| format!("node {node} {report:?}"));
+        let now = self.now;
+        match report {
+            Report::Writer(id, WriterEvent::Progress) => {
+                let slot = self.nodes[node]
+                    .writers
+                    .iter_mut()
+                    .find(|slot| slot.id == id);
+                if let Some(slot) = slot {
+                    slot.blocked = false;
+                    let acked = slot.machine.acknowledged_through().0;
+                    self.model
+                        .acknowledged(id, usize::try_from(acked).unwrap_or(0));
+                }
+            }
+            Report::Writer(id, WriterEvent::ReaderGivenUp(reader)) => {
+                if let Some(reader) = self.reader_ids.get(&reader) {
+                    self.model.gave_up(id, *reader);
+                }
+            }
+            Report::Reader(id, ReaderEvent::DataAvailable) => {
+                let slot = self.nodes[node]
+                    .readers
+                    .iter_mut()
+                    .find(|slot| slot.id == id);
+                if let Some(slot) = slot {
+                    slot.takes_at.get_or_insert(now.after(slot.take_period));
+                }
+            }
+            Report::Writer(..) | Report::Reader(..) => {}
+        }
+    }
+
+    pub(super) fn take_due(&mut self, node: NodeIndex) {
+        for index in 0..self.nodes[node].readers.len() {
+            if self.nodes[node].readers[index]
+                .takes_at
+                .is_some_and(|at| at <= self.now)
+            {
+                self.take(node, index);
+            }
+        }
+    }
+
+    /// Takes what is there; true when that was anything.
+    pub(super) fn take(&mut self, node: NodeIndex, index: usize) -> bool {
+        let slot = &mut self.nodes[node].readers[index];
+        slot.takes_at = None;
+        let id = slot.id;
+        let now = self.now;
+        let mut samples = Vec::new();
+        slot.machine.cache_mut().take(&Selector::ALL, &mut samples);
+        slot.change().handle_room(now);
+        let any = !samples.is_empty();
+        for sample in samples {
+            let guid = Guid::from_bytes(sample.info.publication_handle.0);
+            self.note(|| format!("{id:?} takes {:?} {:?}", sample.sequence, sample.info));
+            match self.writer_ids.get(&guid) {
+                Some(writer) => self.model.took(id, *writer, &sample),
+                None => self
+                    .model
+                    .finding(format!("{id:?} got a sample of nobody: {guid:?}")),
+            }
+        }
+        any
+    }
+
+    pub(super) fn check_limits(&mut self, node: NodeIndex) {
+        for slot in &self.nodes[node].readers {
+            let max = self.scenario.readers[slot.plan].samples_max;
+            let held = slot.machine.cache().valid_sample_count();
+            if max.is_some_and(|max| held > max as usize) {
+                self.model
+                    .finding(format!("{:?} holds {held} of {max:?} samples", slot.id));
+            }
+        }
+        for slot in &self.nodes[node].writers {
+            let max = self.scenario.writers[slot.plan].samples_max;
+            let held = slot.machine.history_len();
+            if max.is_some_and(|max| held > max) {
+                self.model
+                    .finding(format!("{:?} holds {held} of {max:?} changes", slot.id));
+            }
+        }
+    }
+
+    pub(super) fn write(&mut self, node: NodeIndex, action: Action) {
+        let Action::Write { writer: plan, .. } = action else {
+            return;
+        };
+        let mut slots = self.nodes[node].writers.iter_mut();
+        if let Some(slot) = slots.find(|slot| slot.plan == plan) {
+            slot.pending.push_back(action);
+        }
+    }
+
+    /// Has each application write once, unless it is blocked.
+    pub(super) fn write_pending(&mut self, node: NodeIndex) {
+        let keyed = self.scenario.keys.is_some();
+        let (now, timestamp) = (self.now, self.wall());
+        for slot in &mut self.nodes[node].writers {
+            let Some(Action::Write {
+                kind, key, bytes, ..
+            }) = slot.pending.front().copied()
+            else {
+                continue;
+            };
+            if slot.blocked {
+                continue;
+            }
+            let instance = if keyed {
+                payload::instance(key)
+            } else {
+                Default::default()
+            };
+            let key = keyed.then_some(key);
+            let ends = kind != ChangeKind::Alive;
+            let id = slot.id;
+            let readers = slot.machine.reader_count() as u64;
+            let machine = slot.change();
+            if ends && !machine.is_registered(instance) {
+                slot.pending.pop_front();
+                continue;
+            }
+            let number = self.model.written(id) + 1;
+            let payload = match key {
+                Some(key) if ends => payload::key(key),
+                _ => payload::sample(id.0 as u64, number as u64, key, bytes),
+            };
+            let len = payload.len() as u64;
+            match machine.write(
+                now,
+                NewChange {
+                    kind,
+                    instance,
+                    timestamp,
+                    payload,
+                },
+            ) {
+                Ok(sequence) => {
+                    slot.pending.pop_front();
+                    self.useful_bytes += (len + SAMPLE_OVERHEAD_BYTES) * readers;
+                    self.model.wrote(
+                        id,
+                        Written {
+                            kind,
+                            key,
+                            bytes,
+                            timestamp,
+                        },
+                    );
+                    if sequence.0 != number as i64 {
+                        self.model
+                            .finding(format!("{id:?} numbers {number} as {sequence:?}"));
+                    }
+                }
+                Err(WriteError::WouldBlock) => slot.blocked = true,
+                Err(error) => {
+                    self.model
+                        .finding(format!("{id:?} refuses a write: {error:?}"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Endpoints and nodes that come and go, and how the others learn of it.
+
+use super::*;
+
+impl World {
+    pub(super) fn start_writer(&mut self, plan: usize) {
+        let settings = self.scenario.writers[plan];
+        let kind = match self.scenario.keys {
+            Some(_) => EntityKind::WriterWithKey,
+            None => EntityKind::WriterNoKey,
+        };
+        let node = settings.node;
+        let guid = Guid::new(self.nodes[node].prefix, entity(plan, kind));
+        let mut config = WriterConfig::new(guid);
+        config.reliable = settings.reliable;
+        config.durable = settings.durable;
+        config.depth = settings.depth;
+        config.samples_max = settings.samples_max.unwrap_or(usize::MAX);
+        config.samples_per_instance_max = settings.samples_per_instance_max.unwrap_or(usize::MAX);
+        config.unacknowledged_bytes_max = settings.unacknowledged_bytes_max;
+        config.nack_response_delay = settings.nack_response_delay;
+        config.nack_suppression = settings.nack_suppression;
+        config.message_bytes_max = self.scenario.datagram_bytes_max;
+        let id = self.model.add_writer(WriterFacts {
+            guid,
+            reliable: settings.reliable,
+            durable: settings.durable,
+            depth: settings.depth,
+            limited: settings.samples_max.is_some() || settings.samples_per_instance_max.is_some(),
+        });
+        self.writer_ids.insert(guid, id);
+        self.nodes[node]
+            .writers
+            .push(WriterSlot::new(plan, id, Writer::new(config)));
+        for reader in self.readers_up() {
+            self.introduce(guid, reader);
+        }
+    }
+
+    pub(super) fn start_reader(&mut self, plan: usize) {
+        let settings = self.scenario.readers[plan];
+        let keyed = self.scenario.keys.is_some();
+        let kind = if keyed {
+            EntityKind::ReaderWithKey
+        } else {
+            EntityKind::ReaderNoKey
+        };
+        let node = settings.node;
+        let guid = Guid::new(self.nodes[node].prefix, entity(plan, kind));
+        let mut limits = ResourceLimits::UNLIMITED;
+        if let Some(samples) = settings.samples_max {
+            limits = limits.max_samples(samples);
+        }
+        if let Some(samples) = settings.samples_per_instance_max {
+            limits = limits.max_samples_per_instance(samples);
+        }
+        let history = settings.depth.map_or(History::KeepAll, History::KeepLast);
+        let cache = CacheConfig {
+            keyed,
+            history,
+            limits,
+            ..CacheConfig::default()
+        };
+        let mut config = ReaderConfig::new(guid, cache);
+        config.reliable = settings.reliable;
+        config.durable = settings.durable;
+        config.keys = keyed.then(|| Box::new(Keys) as Box<_>);
+        config.reorder_samples_max = settings.reorder_samples_max;
+        config.reassembly_samples_max = settings.reassembly_samples_max;
+        config.heartbeat_response_delay = settings.heartbeat_response_delay;
+        let take_period = if self.healed {
+            Duration::ZERO
+        } else {
+            settings.take_period
+        };
+        let id = self.model.add_reader(ReaderFacts {
+            guid,
+            reliable: settings.reliable,
+            durable: settings.durable,
+            depth: settings.depth.map(|depth| depth as usize),
+            limited: settings.samples_max.is_some(),
+            prompt: settings.take_period.is_zero(),
+        });
+        self.reader_ids.insert(guid, id);
+        let slot = ReaderSlot::new(plan, id, Reader::new(config), take_period);
+        self.nodes[node].readers.push(slot);
+        for writer in self.writers_up() {
+            self.introduce(writer, guid);
+        }
+    }
+
+    fn writers_up(&self) -> Vec<Guid> {
+        let slots = self.nodes.iter().flat_map(|node| &node.writers);
+        slots.map(|slot| slot.machine.guid()).collect()
+    }
+
+    fn readers_up(&self) -> Vec<Guid> {
+        let slots = self.nodes.iter().flat_map(|node| &node.readers);
+        slots.map(|slot| slot.machine.guid()).collect()
+    }
+
+    fn soon(&mut self) -> Instant {
+        let delay = self.random.span(self.scenario.news_delay);
+        self.now.after(delay)
+    }
+
+    /// Has both sides of a compatible pair learn of each other, each in its own time.
+    fn introduce(&mut self, writer: Guid, reader: Guid) {
+        let (Some((_, wrote)), Some((_, reads))) =
+            (self.writer_plan(writer), self.reader_plan(reader))
+        else {
+            return;
+        };
+        let (wrote, reads) = (self.scenario.writers[wrote], self.scenario.readers[reads]);
+        let fits = wrote.reliable >= reads.reliable && wrote.durable >= reads.durable;
+        if fits {
+            let at = self.soon();
+            self.plan(at, Todo::WriterLearns { writer, reader });
+            let at = self.soon();
+            self.plan(at, Todo::ReaderLearns { reader, writer });
+        }
+    }
+
+    fn writer_plan(&self, guid: Guid) -> Option<(NodeIndex, usize)> {
+        self.nodes.iter().enumerate().find_map(|(index, node)| {
+            let slot = node
+                .writers
+                .iter()
+                .find(|slot| slot.machine.guid() == guid)?;
+            Some((index, slot.plan))
+        })
+    }
+
+    fn reader_plan(&self, guid: Guid) -> Option<(NodeIndex, usize)> {
+        self.nodes.iter().enumerate().find_map(|(index, node)| {
+            let slot = node
+                .readers
+                .iter()
+                .find(|slot| slot.machine.guid() == guid)?;
+            Some((index, slot.plan))
+        })
+    }
+
+    pub(super) fn writer_learns(&mut self, writer: Guid, reader: Guid) {
+        let (Some((node, _)), Some((reader_node, plan))) =
+            (self.writer_plan(writer), self.reader_plan(reader))
+        else {
+            return;
+        };
+        let settings = self.scenario.readers[plan];
+        let matched = MatchedReader {
+            guid: reader,
+            reliable: settings.reliable,
+            durable: settings.durable,
+            expects_inline_qos: false,
+            locators: vec![self.data_locator(reader_node)],
+            message_bytes_max: self.scenario.datagram_bytes_max,
+        };
+        let now = self.now;
+        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        if let Some(slot) = self.nodes[node]
+            .writers
+            .iter_mut()
+            .find(|slot| slot.id == ids.0)
+        {
+            slot.change().handle_matched(now, matched);
+            self.model.writer_knows(ids.0, ids.1, true);
+            if slot.machine.config().durable && settings.durable {
+                self.useful_bytes += self.model.written_bytes(ids.0, SAMPLE_OVERHEAD_BYTES);
+            }
+        }
+        self.settle(node);
+    }
+
+    fn data_locator(&self, node: NodeIndex) -> Locator {
+        if self.scenario.multicast_data {
+            data_group()
+        } else {
+            address(node)
+        }
+    }
+
+    pub(super) fn reader_learns(&mut self, reader: Guid, writer: Guid) {
+        let (Some((node, _)), Some((writer_node, plan))) =
+            (self.reader_plan(reader), self.writer_plan(writer))
+        else {
+            return;
+        };
+        let settings = self.scenario.writers[plan];
+        let matched = MatchedWriter {
+            guid: writer,
+            reliable: settings.reliable,
+            durable: settings.durable,
+            locators: vec![address(writer_node)],
+            vendor: VendorId::WHIMBREL,
+        };
+        let now = self.now;
+        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        if let Some(slot) = self.nodes[node]
+            .readers
+            .iter_mut()
+            .find(|slot| slot.id == ids.1)
+        {
+            slot.change().handle_matched(now, matched);
+            self.model.reader_knows(ids.0, ids.1, true);
+        }
+        self.settle(node);
+    }
+
+    pub(super) fn writer_forgets(&mut self, writer: Guid, reader: Guid) {
+        let Some((node, _)) = self.writer_plan(writer) else {
+            return;
+        };
+        let now = self.now;
+        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        if let Some(slot) = self.nodes[node]
+            .writers
+            .iter_mut()
+            .find(|slot| slot.id == ids.0)
+        {
+            slot.change().handle_unmatched(now, reader);
+            self.model.writer_knows(ids.0, ids.1, false);
+        }
+        self.settle(node);
+    }
+
+    pub(super) fn reader_forgets(&mut self, reader: Guid, writer: Guid) {
+        let Some((node, _)) = self.reader_plan(reader) else {
+            return;
+        };
+        let (now, wall) = (self.now, self.wall());
+        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        let slots = &self.nodes[node].readers;
+        if let Some(index) = slots.iter().position(|slot| slot.id == ids.1) {
+            // What the old writer sent is told from what a new one of its name will send.
+            while self.take(node, index) {}
+            self.nodes[node].readers[index]
+                .change()
+                .handle_unmatched(now, wall, writer);
+            self.model.reader_knows(ids.0, ids.1, false);
+        }
+        self.settle(node);
+    }
+
+    pub(super) fn stop_writer(&mut self, plan: usize) {
+        let node = self.scenario.writers[plan].node;
+        let slots = &mut self.nodes[node].writers;
+        if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
+            let gone = slots.remove(index).machine.guid();
+            for reader in self.readers_up() {
+                let at = self.soon();
+                self.plan(
+                    at,
+                    Todo::ReaderForgets {
+                        reader,
+                        writer: gone,
+                    },
+                );
+            }
+        }
+    }
+
+    pub(super) fn stop_reader(&mut self, plan: usize) {
+        let node = self.scenario.readers[plan].node;
+        let slots = &mut self.nodes[node].readers;
+        if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
+            let gone = slots.remove(index);
+            self.model.remove_reader(gone.id);
+            for writer in self.writers_up() {
+                let at = self.soon();
+                self.plan(
+                    at,
+                    Todo::WriterForgets {
+                        writer,
+                        reader: gone.machine.guid(),
+                    },
+                );
+            }
+        }
+    }
+
+    pub(super) fn restart(&mut self, node: NodeIndex, same_prefix: bool) {
+        let writers: Vec<_> = self.nodes[node].writers.drain(..).collect();
+        let readers: Vec<_> = self.nodes[node].readers.drain(..).collect();
+        if same_prefix {
+            // A machine that boots takes longer than datagrams live.
+            self.network.purge(node);
+        } else {
+            self.lives[node] += 1;
+            self.nodes[node].prefix = prefix(node, self.lives[node]);
+        }
+        for gone in &readers {
+            self.model.remove_reader(gone.id);
+        }
+        for writer in writers.iter().map(|gone| gone.machine.guid()) {
+            for reader in self.readers_up() {
+                self.part(same_prefix, Todo::ReaderForgets { reader, writer });
+            }
+        }
+        for reader in readers.iter().map(|gone| gone.machine.guid()) {
+            for writer in self.writers_up() {
+                self.part(same_prefix, Todo::WriterForgets { writer, reader });
+            }
+        }
+        for gone in writers {
+            self.start_writer(gone.plan);
+        }
+        for gone in readers {
+            self.start_reader(gone.plan);
+        }
+        self.settle(node);
+    }
+
+    fn part(&mut self, at_once: bool, todo: Todo) {
+        if at_once {
+            self.act(todo);
+        } else {
+            let at = self.soon();
+            self.plan(at, todo);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Scenarios by seed: a few of every kind, those that once failed, and that nothing is left to
+//! chance.
+
+use whimbrel_sim::scenario::Scenario;
+use whimbrel_sim::world::{Outcome, play};
+
+/// Seeds that failed once, and why.
+const ONCE_FAILED: [(u64, &str); 9] = [
+    (
+        3,
+        "progress reported without any while fragments were held up by the pace",
+    ),
+    (20, "a best-effort reader waited for history"),
+    (
+        81,
+        "a full reorder buffer asked for nothing, not even for what it waited for",
+    ),
+    (
+        105,
+        "changes since its rebirth were forgotten with a deleted instance",
+    ),
+    (1151, "two lives of a writer under one name"),
+    (
+        4080,
+        "an unregistration took the place of a disposal not yet seen",
+    ),
+    (
+        5408,
+        "a volatile reader asked in vain for the rest of what it had met before its match",
+    ),
+    (6388, "the same, with fragments"),
+    (17764, "the same as 4080, the other way round"),
+];
+
+fn check(seed: u64, discovery: bool) -> Outcome {
+    let scenario = Scenario::new(seed, discovery);
+    let outcome = play(&scenario, false);
+    assert!(
+        outcome.findings.is_empty(),
+        "{scenario}{:#?}",
+        outcome.findings
+    );
+    outcome
+}
+
+#[test]
+fn endpoints_keep_their_promises() {
+    for seed in 0..40 {
+        check(seed, false);
+    }
+}
+
+#[test]
+fn seeds_that_once_failed_pass() {
+    for (seed, why) in ONCE_FAILED {
+        println!("seed {seed}: {why}");
+        check(seed, false);
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_traffic() {
+    for seed in 0..5 {
+        let outcome = check(seed, false);
+        assert_eq!(outcome, check(seed, false));
+        assert_ne!(outcome.hash, check(seed + 5, false).hash);
+    }
+}
