@@ -5,6 +5,7 @@ use core::fmt;
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::limits::Limits;
 use whimbrel_base::time::Duration;
 
 use crate::cache::CacheConfig;
@@ -38,12 +39,14 @@ pub struct ReaderConfig {
     pub cache: CacheConfig,
     /// Largest sample taken, in octets.
     pub sample_bytes_max: usize,
-    /// Octets that half-received samples may hold.
+    /// Octets that half-received samples may hold, beside the one that is being received.
     pub reassembly_bytes_max: usize,
     /// Samples of one writer that may be half received.
     pub reassembly_samples_max: usize,
     /// Samples of one writer that may wait for an earlier one.
     pub reorder_samples_max: usize,
+    /// Octets of samples of one writer that may wait for an earlier one.
+    pub reorder_bytes_max: usize,
     /// How long an answer to a heartbeat is delayed. RTPS 2.5 §8.4.12.1.
     pub heartbeat_response_delay: Duration,
     /// How soon the same request may be repeated.
@@ -63,14 +66,28 @@ impl ReaderConfig {
             durable: false,
             keys: None,
             cache,
-            sample_bytes_max: 1 << 30,
-            reassembly_bytes_max: 1 << 31,
-            reassembly_samples_max: 16,
-            reorder_samples_max: 4096,
+            sample_bytes_max: Limits::DEFAULT.sample_bytes_max,
+            reassembly_bytes_max: Limits::DEFAULT.reassembly_bytes_max,
+            reassembly_samples_max: Limits::DEFAULT.reassembly_samples_max,
+            reorder_samples_max: Limits::DEFAULT.reorder_samples_max,
+            reorder_bytes_max: Limits::DEFAULT.reorder_bytes_max,
             heartbeat_response_delay: Duration::ZERO,
             nack_period: Duration::from_millis(5),
             fragment_patience: Duration::from_millis(10),
             reassembly_patience: Duration::from_secs(2),
         }
+    }
+
+    /// Takes its caps from `limits`.
+    #[must_use]
+    pub fn limits(mut self, limits: &Limits) -> Self {
+        self.sample_bytes_max = limits.sample_bytes_max;
+        self.reassembly_bytes_max = limits.reassembly_bytes_max;
+        self.reassembly_samples_max = limits.reassembly_samples_max;
+        self.reorder_samples_max = limits.reorder_samples_max;
+        self.reorder_bytes_max = limits.reorder_bytes_max;
+        self.cache.instances_max = limits.instances_max;
+        self.cache.key_source_bytes_max = limits.key_bytes_max;
+        self
     }
 }

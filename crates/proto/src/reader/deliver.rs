@@ -64,7 +64,10 @@ impl Reader {
         let sequence = data.sequence;
         let key_fault = Reject::new(RejectKind::Key, 0);
         let arrived = self.arrived(data);
-        let waiting_max = self.config.reorder_samples_max;
+        let (waiting_max, waiting_bytes_max) = (
+            self.config.reorder_samples_max,
+            self.config.reorder_bytes_max,
+        );
         let proxy = self.proxy(writer)?;
         proxy.assemblies.remove(&sequence);
         let Some(arrived) = arrived else {
@@ -77,9 +80,13 @@ impl Reader {
             self.deliver_best_effort(writer, sequence, arrived);
             return Ok(());
         }
-        if proxy.expected != Some(sequence) && proxy.waiting.len() >= waiting_max {
+        let bytes = proxy.waiting_bytes.saturating_add(arrived.payload.len());
+        let full = proxy.waiting.len() >= waiting_max
+            || (bytes > waiting_bytes_max && !proxy.waiting.is_empty());
+        if full && proxy.expected != Some(sequence) {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
+        proxy.waiting_bytes = bytes;
         proxy.last = proxy.last.max(sequence);
         proxy.waiting.insert(sequence, arrived);
         self.deliver_in_order(writer);
@@ -229,14 +236,18 @@ impl Reader {
             self.config.sample_bytes_max,
             self.config.reassembly_samples_max,
         );
-        let over = held.saturating_add(run.bytes.len()) > self.config.reassembly_bytes_max;
+        let bytes_held_max = self.config.reassembly_bytes_max;
         let reliable = self.is_reliable_with(change.writer)?;
         let proxy = self.proxy(change.writer)?;
         if proxy.has(sequence) {
             self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
-        if over {
+        let own = proxy
+            .assemblies
+            .get(&sequence)
+            .map_or(0, Assembly::memory_bytes);
+        if held.saturating_sub(own).saturating_add(run.bytes.len()) > bytes_held_max {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
         if !proxy.assemblies.contains_key(&sequence) {

@@ -485,3 +485,18 @@ fn a_best_effort_reader_waits_for_no_history() {
     );
     assert!(reader.has_history());
 }
+
+#[test]
+fn what_waits_for_an_earlier_sample_is_bounded_in_octets() {
+    let mut reader = reader(|config| config.reorder_bytes_max = 20);
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 0, 1, true))
+        .unwrap();
+    reader.handle_data(NOW, data(2)).unwrap();
+    reader.handle_data(NOW, data(3)).unwrap();
+    assert!(reader.handle_data(NOW, data(4)).is_err());
+    reader.handle_data(NOW, data(1)).unwrap();
+    reader.handle_data(NOW, data(4)).unwrap();
+    assert_eq!(taken(&mut reader), [1, 2, 3, 4]);
+}

@@ -38,6 +38,8 @@ pub(super) struct WriterProxy {
     pub(super) expected: Option<SequenceNumber>,
     /// Arrived, but something before them has not.
     pub(super) waiting: BTreeMap<SequenceNumber, Arrived>,
+    /// Octets of payload in `waiting`.
+    pub(super) waiting_bytes: usize,
     /// Numbers that do not concern this reader.
     pub(super) gone: RangeSet,
     pub(super) assemblies: BTreeMap<SequenceNumber, Assembly>,
@@ -66,6 +68,7 @@ impl WriterProxy {
             info,
             expected: None,
             waiting: BTreeMap::new(),
+            waiting_bytes: 0,
             gone: RangeSet::default(),
             assemblies: BTreeMap::new(),
             last: SequenceNumber::ZERO,
@@ -188,7 +191,9 @@ impl WriterProxy {
 
     /// Notes that `sequence`, the next in order, was delivered.
     pub(super) fn delivered(&mut self, sequence: SequenceNumber) {
-        self.waiting.remove(&sequence);
+        if let Some(arrived) = self.waiting.remove(&sequence) {
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(arrived.payload.len());
+        }
         let next = sequence.next();
         self.expected = Some(next);
         self.gone.forget_below(next.0);
