@@ -65,8 +65,12 @@ impl<T: DdsType> DataWriter<T> {
             EntityKind::WriterNoKey
         };
         let entity = participant.next_entity(kind);
+        let mut config = machine_config(participant.core.guid(entity), &qos);
+        let limits = participant.core.look(|control| control.config().limits);
+        config.sample_bytes_max = limits.sample_bytes_max;
+        config.instances_max = config.instances_max.min(limits.instances_max);
         let core = WriterCore::new(
-            machine_config(participant.core.guid(entity), &qos),
+            config,
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
         );

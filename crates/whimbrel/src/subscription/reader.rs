@@ -409,8 +409,9 @@ impl ReaderInner {
             EntityKind::ReaderNoKey
         };
         let entity = participant.next_entity(kind);
+        let limits = participant.core.look(|control| control.config().limits);
         let core = ReaderCore::new(
-            machine_config(participant.core.guid(entity), &qos, keys),
+            machine_config(participant.core.guid(entity), &qos, keys).limits(&limits),
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
         );
