@@ -173,6 +173,7 @@ impl DomainParticipant {
         Ok(TopicInner {
             name: name.to_owned(),
             type_name: type_name.to_owned(),
+            core: self.inner.core.topic(name),
             qos,
             participant: Arc::clone(&self.inner),
         })

@@ -1,22 +1,29 @@
 //! Runs listeners, never under a lock, one after the other.
+//!
+//! A listener that panics is counted and goes on being called; it stops no other.
 
+use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
-use whimbrel_base::status::{StatusKind, StatusMask};
+use whimbrel_base::status::StatusMask;
 
 use super::wake::lock;
 
-/// Something with a listener.
+/// Something whose listeners can be told of changes.
 pub(crate) trait Dispatch: Send + Sync {
-    /// Where the listener is.
-    fn slot(&self) -> &CallbackSlot;
+    /// Tells them, on the callback thread.
+    fn dispatch(&self);
 }
 
-/// What a listener is at this level: told which statuses changed.
-pub(crate) type Callback = Box<dyn FnMut(StatusMask) + Send>;
+/// The entity that a listener is given.
+pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
+
+/// What a listener is at this level: told which statuses of which entity changed.
+pub(crate) type Callback = Box<dyn FnMut(&Owner, StatusMask) + Send>;
 
 enum Place {
     Empty,
@@ -25,12 +32,14 @@ enum Place {
     Running,
 }
 
-/// A listener and what it has not been told yet.
+/// The user's code panicked.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+/// A listener and what it wants to hear of.
 pub(crate) struct CallbackSlot {
     place: Mutex<Place>,
     mask: AtomicU32,
-    pending: AtomicU32,
-    queued: AtomicBool,
 }
 
 impl Default for CallbackSlot {
@@ -38,8 +47,6 @@ impl Default for CallbackSlot {
         Self {
             place: Mutex::new(Place::Empty),
             mask: AtomicU32::new(0),
-            pending: AtomicU32::new(0),
-            queued: AtomicBool::new(false),
         }
     }
 }
@@ -47,14 +54,14 @@ impl Default for CallbackSlot {
 impl CallbackSlot {
     /// Replaces the listener. One that is running finishes first but is not called again.
     pub(crate) fn set(&self, callback: Option<Callback>, mask: StatusMask) {
-        let mask = if callback.is_some() {
-            mask
-        } else {
-            StatusMask::NONE
-        };
-        self.mask.store(mask.0, Ordering::SeqCst);
         let old = {
             let mut place = lock(&self.place);
+            let mask = if callback.is_some() {
+                mask
+            } else {
+                StatusMask::NONE
+            };
+            self.mask.store(mask.0, Ordering::SeqCst);
             let new = callback.map_or(Place::Empty, Place::Ready);
             std::mem::replace(&mut *place, new)
         };
@@ -62,29 +69,25 @@ impl CallbackSlot {
         drop(old);
     }
 
-    /// True when the listener wants to hear of `kind`.
-    pub(crate) fn wants(&self, kind: StatusKind) -> bool {
-        StatusMask(self.mask.load(Ordering::SeqCst)).contains(kind)
+    /// What the listener wants to hear of; nothing where there is none.
+    pub(crate) fn mask(&self) -> StatusMask {
+        StatusMask(self.mask.load(Ordering::SeqCst))
     }
 
-    fn run(&self) {
-        self.queued.store(false, Ordering::SeqCst);
-        let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
-        if pending.is_empty() {
-            return;
-        }
-        let taken = {
+    /// Calls the listener, if there is one that is not running already.
+    pub(crate) fn run(&self, owner: &Owner, kinds: StatusMask) -> Result<(), Panicked> {
+        let mut callback = {
             let mut place = lock(&self.place);
             match std::mem::replace(&mut *place, Place::Running) {
                 Place::Ready(callback) => callback,
                 other => {
                     *place = other;
-                    return;
+                    return Ok(());
                 }
             }
         };
-        let mut callback = taken;
-        callback(pending);
+        // The listener's own state is its own to mend: it is called again.
+        let outcome = catch_unwind(AssertUnwindSafe(|| callback(owner, kinds)));
         let replaced = {
             let mut place = lock(&self.place);
             if matches!(*place, Place::Running) {
@@ -95,16 +98,13 @@ impl CallbackSlot {
             }
         };
         drop(replaced);
+        outcome.map_err(|_| Panicked)
     }
 }
 
 impl std::fmt::Debug for CallbackSlot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "CallbackSlot({:?})",
-            StatusMask(self.mask.load(Ordering::Relaxed))
-        )
+        write!(f, "CallbackSlot({:?})", self.mask())
     }
 }
 
@@ -120,26 +120,14 @@ struct Queue {
 pub(crate) struct Callbacks {
     queue: Mutex<Queue>,
     condvar: Condvar,
+    panics: AtomicU64,
 }
 
 impl Callbacks {
-    /// Has the listener of `target` told of `kind`, if it wants to know.
-    pub(crate) fn notify(
-        self: &Arc<Self>,
-        slot: &CallbackSlot,
-        target: &Weak<dyn Dispatch>,
-        kind: StatusKind,
-    ) {
-        if !slot.wants(kind) {
-            return;
-        }
-        slot.pending
-            .fetch_or(StatusMask::of(kind).0, Ordering::SeqCst);
-        if slot.queued.swap(true, Ordering::SeqCst) {
-            return;
-        }
+    /// Has the listeners of `target` told what changed.
+    pub(crate) fn enqueue(self: &Arc<Self>, target: Weak<dyn Dispatch>) {
         let mut queue = lock(&self.queue);
-        queue.waiting.push_back(target.clone());
+        queue.waiting.push_back(target);
         if queue.thread.is_none() && !queue.stopping {
             let worker = Arc::clone(self);
             let spawned = thread::Builder::new()
@@ -152,14 +140,30 @@ impl Callbacks {
         self.condvar.notify_one();
     }
 
+    /// Counts a listener's panic.
+    pub(crate) fn note_panic(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often listeners panicked.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
     fn work(&self) {
         let mut queue = lock(&self.queue);
         loop {
             match queue.waiting.pop_front() {
                 Some(target) => {
                     drop(queue);
-                    if let Some(target) = target.upgrade() {
-                        target.slot().run();
+                    // The last handle of an entity may go here, and with it user code that panics.
+                    let run = || {
+                        if let Some(target) = target.upgrade() {
+                            target.dispatch();
+                        }
+                    };
+                    if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                        self.note_panic();
                     }
                     queue = lock(&self.queue);
                 }
@@ -185,7 +189,7 @@ impl Callbacks {
         if let Some(thread) = thread
             && thread.thread().id() != thread::current().id()
         {
-            // A listener that panicked ended its thread; there is nothing to wait for.
+            // It caught every panic of user code; there is nothing to learn from its end.
             let _ = thread.join();
         }
     }

@@ -1,5 +1,6 @@
 //! A participant: its control machine, its sockets, and the way of every datagram.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -8,18 +9,22 @@ use arc_swap::ArcSwap;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
+use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_net::socket::Datagram;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
+use super::clock;
+use super::engine::{Driver, Receive};
 use super::reader::ReaderCore;
 use super::routing::Routing;
 use super::sockets::{SocketOutbox, Sockets};
+use super::status::EntityStatus;
 use super::timers::{Timed, TimerSlot};
+use super::topic::TopicCore;
 use super::wake::{Bell, lock};
 use super::writer::WriterCore;
-use super::{Driver, clock};
 
 /// A participant.
 pub(crate) struct ParticipantCore {
@@ -32,6 +37,8 @@ pub(crate) struct ParticipantCore {
     pub(crate) sockets: Arc<Sockets>,
     tokens: Mutex<Vec<u64>>,
     timer: TimerSlot,
+    topics: Mutex<BTreeMap<String, Weak<TopicCore>>>,
+    pub(crate) status: Arc<EntityStatus>,
     /// Rings when discovery learned something.
     pub(crate) bell: Bell,
     rejects: Mutex<RejectCounters>,
@@ -59,6 +66,8 @@ impl ParticipantCore {
             sockets: Arc::new(sockets),
             tokens: Mutex::new(Vec::new()),
             timer: TimerSlot::default(),
+            topics: Mutex::default(),
+            status: EntityStatus::new(&driver.callbacks, None),
             bell: Bell::default(),
             rejects: Mutex::new(RejectCounters::default()),
             received: AtomicU64::new(0),
@@ -68,7 +77,7 @@ impl ParticipantCore {
             driver,
         });
         for socket in core.sockets.all() {
-            let token = core.driver.add(socket, &core.me)?;
+            let token = core.driver.add(socket, core.me.clone())?;
             lock(&core.tokens).push(token);
         }
         core.change(|_, _| ());
@@ -186,7 +195,7 @@ impl ParticipantCore {
                     with(routing.readers.get(&reader), |it| it.incompatible(policies));
                 }
                 ParticipantEvent::InconsistentTopic { topic_name } => {
-                    self.inconsistent_topic(&routing, &topic_name);
+                    self.inconsistent_topic(&topic_name);
                 }
                 ParticipantEvent::PeerConfirmed { local, remote } => {
                     with(routing.writers.get(&local), |it| it.confirmed(remote));
@@ -226,48 +235,57 @@ impl ParticipantCore {
         });
     }
 
-    fn inconsistent_topic(&self, routing: &Routing, name: &str) {
-        let (writers, readers): (Vec<EntityId>, Vec<EntityId>) = self.look(|control| {
-            let writers = control.local_writers().filter(|it| it.topic_name == name);
-            let readers = control.local_readers().filter(|it| it.topic_name == name);
-            (
-                writers.map(|it| it.entity).collect(),
-                readers.map(|it| it.entity).collect(),
-            )
-        });
-        for entity in writers {
-            with(routing.writers.get(&entity), |it| it.inconsistent_topic());
-        }
-        for entity in readers {
-            with(routing.readers.get(&entity), |it| it.inconsistent_topic());
+    fn inconsistent_topic(&self, name: &str) {
+        let topic = lock(&self.topics).get(name).and_then(Weak::upgrade);
+        if let Some(topic) = topic {
+            topic.inconsistent_topic();
         }
     }
 
-    /// The way of a datagram.
-    pub(crate) fn receive(&self, datagram: &Datagram) {
-        self.received.fetch_add(1, Ordering::Relaxed);
-        self.received_bytes
-            .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
-        if datagram.truncated {
-            self.reject(Reject::new(RejectKind::Length, 0));
-            return;
+    /// The topic of this name, shared by all who use it.
+    pub(crate) fn topic(&self, name: &str) -> Arc<TopicCore> {
+        let mut topics = lock(&self.topics);
+        topics.retain(|_, topic| topic.strong_count() > 0);
+        if let Some(topic) = topics.get(name).and_then(Weak::upgrade) {
+            return topic;
         }
-        let (now, wall) = (clock::now(), clock::wall());
-        let receiver = match MessageReceiver::new(&datagram.payload, self.prefix) {
-            Ok(receiver) => receiver,
-            Err(reject) => return self.reject(reject),
-        };
-        let routing = self.routing.load();
-        if let Some(heard) = routing.heard.get(&receiver.source()) {
-            heard.note(now);
-        }
-        for inbound in receiver {
-            let outcome =
-                inbound.and_then(|inbound| self.route(&routing, now, wall, datagram, &inbound));
-            if let Err(reject) = outcome {
-                self.reject(reject);
-            }
-        }
+        let topic = TopicCore::new(name, self.new_status());
+        let owner: Weak<TopicCore> = Arc::downgrade(&topic);
+        topic.status.set_owner(owner);
+        topics.insert(name.to_owned(), Arc::downgrade(&topic));
+        topic
+    }
+
+    /// Statuses of an entity within this participant.
+    pub(crate) fn new_status(&self) -> Arc<EntityStatus> {
+        EntityStatus::new(&self.driver.callbacks, Some(&self.status))
+    }
+
+    /// Has listeners at `level` told of what has changed already in the entities within it.
+    pub(crate) fn retell_within(&self, level: &Arc<EntityStatus>, kinds: StatusMask) {
+        let routing = self.routing.load_full();
+        let topics: Vec<_> = lock(&self.topics)
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect();
+        let writers = routing.writers.values().map(|it| &it.status);
+        let readers = routing.readers.values().map(|it| &it.status);
+        let topics = topics.iter().map(|it| &it.status);
+        writers
+            .chain(readers)
+            .chain(topics)
+            .filter(|status| status.is_within(level))
+            .for_each(|status| status.retell(kinds));
+    }
+
+    /// Has the listeners of readers within `level` told that there is data, though a listener for
+    /// DATA_ON_READERS was told before.
+    pub(crate) fn forward_data(&self, level: &Arc<EntityStatus>) {
+        let routing = self.routing.load_full();
+        let readers = routing.readers.values().map(|it| &it.status);
+        readers
+            .filter(|status| status.is_within(level))
+            .for_each(|status| status.forward_data());
     }
 
     fn route(
@@ -338,10 +356,6 @@ impl ParticipantCore {
         all
     }
 
-    pub(crate) fn note_receive_error(&self, _error: &io::Error) {
-        self.receive_errors.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Our GUID for `entity`.
     pub(crate) fn guid(&self, entity: EntityId) -> Guid {
         Guid::new(self.prefix, entity)
@@ -351,6 +365,38 @@ impl ParticipantCore {
 fn with<T>(core: Option<&Arc<T>>, f: impl FnOnce(&T)) {
     if let Some(core) = core {
         f(core);
+    }
+}
+
+impl Receive for ParticipantCore {
+    fn receive(&self, datagram: &Datagram) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        self.received_bytes
+            .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
+        if datagram.truncated {
+            self.reject(Reject::new(RejectKind::Length, 0));
+            return;
+        }
+        let (now, wall) = (clock::now(), clock::wall());
+        let receiver = match MessageReceiver::new(&datagram.payload, self.prefix) {
+            Ok(receiver) => receiver,
+            Err(reject) => return self.reject(reject),
+        };
+        let routing = self.routing.load();
+        if let Some(heard) = routing.heard.get(&receiver.source()) {
+            heard.note(now);
+        }
+        for inbound in receiver {
+            let outcome =
+                inbound.and_then(|inbound| self.route(&routing, now, wall, datagram, &inbound));
+            if let Err(reject) = outcome {
+                self.reject(reject);
+            }
+        }
+    }
+
+    fn note_receive_error(&self, _error: &io::Error) {
+        self.receive_errors.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A local reader: its machine under its own lock, and who is told of its statuses.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use whimbrel_base::buffer::SharedBytes;
@@ -10,8 +10,8 @@ use whimbrel_base::qos::PolicyId;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
 use whimbrel_base::status::{
-    InconsistentTopic, RequestedIncompatibleQos, SampleLost, SampleRejected, StatusKind,
-    StatusMask, SubscriptionMatched,
+    LivelinessChanged, RequestedDeadlineMissed, RequestedIncompatibleQos, SampleLost,
+    SampleRejected, StatusKind, StatusMask, SubscriptionMatched,
 };
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_net::poll::Signal;
@@ -21,13 +21,17 @@ use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
 use whimbrel_wire::message::Submessage;
 
-use super::Engine;
-use super::callbacks::{CallbackSlot, Dispatch};
 use super::clock;
+use super::engine::Engine;
 use super::sockets::{SocketOutbox, Sockets};
+use super::status::EntityStatus;
 use super::timers::{Timed, TimerSlot};
 use super::wake::{Bell, lock};
 use super::writer::handle_of;
+
+/// What changes with every match.
+const MATCHED: StatusMask =
+    StatusMask(StatusKind::SubscriptionMatched.bit() | StatusKind::LivelinessChanged.bit());
 
 /// Statuses of a reader. DDS 1.4 §2.2.4.1.
 #[derive(Default)]
@@ -36,7 +40,8 @@ pub(crate) struct ReaderStatuses {
     pub(crate) requested_incompatible_qos: RequestedIncompatibleQos,
     pub(crate) sample_lost: SampleLost,
     pub(crate) sample_rejected: SampleRejected,
-    pub(crate) inconsistent_topic: InconsistentTopic,
+    pub(crate) liveliness_changed: LivelinessChanged,
+    pub(crate) requested_deadline_missed: RequestedDeadlineMissed,
 }
 
 /// What a reader's lock guards.
@@ -53,10 +58,9 @@ pub(crate) struct ReaderCore {
     pub(crate) guid: Guid,
     me: Weak<Self>,
     state: Mutex<ReaderState>,
-    pub(crate) bell: Bell,
-    /// Statuses changed since they were last read.
-    pub(crate) changed: AtomicU32,
-    pub(crate) callback: CallbackSlot,
+    pub(crate) status: Arc<EntityStatus>,
+    /// The bell of `status`: rings at every change.
+    pub(crate) bell: Arc<Bell>,
     /// Samples that could not be decoded.
     pub(crate) undecodable: AtomicU64,
     signal: OnceLock<Arc<Signal>>,
@@ -70,6 +74,7 @@ impl ReaderCore {
         config: ReaderConfig,
         sockets: Arc<Sockets>,
         engine: Arc<Engine>,
+        status: Arc<EntityStatus>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             guid: config.guid,
@@ -80,9 +85,8 @@ impl ReaderCore {
                 matched: BTreeSet::new(),
                 confirmed: BTreeSet::new(),
             }),
-            bell: Bell::default(),
-            changed: AtomicU32::new(0),
-            callback: CallbackSlot::default(),
+            bell: Arc::clone(&status.bell),
+            status,
             undecodable: AtomicU64::new(0),
             signal: OnceLock::new(),
             timer: TimerSlot::default(),
@@ -118,18 +122,20 @@ impl ReaderCore {
             }
         }
         let deadline = state.machine.poll_timeout();
-        drop(state);
-        if let Some((at, _)) = deadline {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
-        }
+        // Under the lock, so that whoever takes the samples also takes back what tells of them.
+        self.status.mark(news);
         if news.contains(StatusKind::DataAvailable)
             && let Some(signal) = self.signal.get()
         {
             signal.set();
         }
+        drop(state);
+        if let Some((at, _)) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
         if !news.is_empty() {
-            self.raise(news);
+            self.status.tell(news);
         } else if ring {
             self.bell.ring();
         }
@@ -177,7 +183,7 @@ impl ReaderCore {
             cache.read(selector, out);
         }
         let unread = has_unread(&state);
-        self.clear(StatusKind::DataAvailable);
+        self.status.clear(StatusKind::DataAvailable);
         if !unread && let Some(signal) = self.signal.get() {
             signal.clear();
         }
@@ -207,11 +213,15 @@ impl ReaderCore {
         state.machine.handle_matched(now, writer);
         let news = state.matched.insert(guid);
         if news {
-            state.statuses.subscription_matched.matched(handle_of(guid));
+            let handle = handle_of(guid);
+            state.statuses.subscription_matched.matched(handle);
+            // DDS 1.4 §2.2.4.1: a writer counts as alive from its match on.
+            state.statuses.liveliness_changed.change(1, 0, handle);
+            self.status.mark(MATCHED);
         }
         self.drain(state, now);
         if news {
-            self.raise(StatusMask::of(StatusKind::SubscriptionMatched));
+            self.status.tell(MATCHED);
         }
     }
 
@@ -221,14 +231,14 @@ impl ReaderCore {
         state.confirmed.remove(&writer);
         let news = state.matched.remove(&writer);
         if news {
-            state
-                .statuses
-                .subscription_matched
-                .unmatched(handle_of(writer));
+            let handle = handle_of(writer);
+            state.statuses.subscription_matched.unmatched(handle);
+            state.statuses.liveliness_changed.change(-1, 0, handle);
+            self.status.mark(MATCHED);
         }
         self.drain(state, now);
         if news {
-            self.raise(StatusMask::of(StatusKind::SubscriptionMatched));
+            self.status.tell(MATCHED);
         }
     }
 
@@ -237,12 +247,8 @@ impl ReaderCore {
             .statuses
             .requested_incompatible_qos
             .count(policies);
-        self.raise(StatusMask::of(StatusKind::RequestedIncompatibleQos));
-    }
-
-    pub(crate) fn inconsistent_topic(&self) {
-        self.lock().statuses.inconsistent_topic.count();
-        self.raise(StatusMask::of(StatusKind::InconsistentTopic));
+        self.status
+            .raise(StatusMask::of(StatusKind::RequestedIncompatibleQos));
     }
 
     /// The participant of `writer` knows of this reader.
@@ -261,20 +267,29 @@ impl ReaderCore {
             .count()
     }
 
-    /// Notes changed statuses and tells whoever waits for them.
-    pub(crate) fn raise(&self, kinds: StatusMask) {
-        self.changed.fetch_or(kinds.0, Ordering::SeqCst);
-        let me: Weak<dyn Dispatch> = self.me.clone();
-        for kind in kinds.iter() {
-            self.engine.callbacks.notify(&self.callback, &me, kind);
-        }
-        self.bell.ring();
+    /// Reads statuses and notes that `kind` was read.
+    pub(crate) fn take_status<R>(
+        &self,
+        kind: StatusKind,
+        read: impl FnOnce(&mut ReaderStatuses) -> R,
+    ) -> R {
+        let mut state = self.lock();
+        self.status.clear(kind);
+        read(&mut state.statuses)
     }
 
-    /// Notes that a status was read.
-    pub(crate) fn clear(&self, kind: StatusKind) {
-        self.changed
-            .fetch_and(!StatusMask::of(kind).0, Ordering::SeqCst);
+    /// True when some sample has states in all three sets.
+    pub(crate) fn has_matching(
+        &self,
+        samples: SampleStates,
+        views: ViewStates,
+        instances: InstanceStates,
+    ) -> bool {
+        let state = self.lock();
+        state
+            .machine
+            .cache()
+            .has_matching(samples, views, instances)
     }
 }
 
@@ -296,12 +311,6 @@ impl Timed for ReaderCore {
 
     fn timer(&self) -> &TimerSlot {
         &self.timer
-    }
-}
-
-impl Dispatch for ReaderCore {
-    fn slot(&self) -> &CallbackSlot {
-        &self.callback
     }
 }
 

@@ -16,13 +16,20 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[derive(Default)]
 struct Listeners {
-    wakers: Vec<Waker>,
+    /// Moves with every ring that somebody could have missed.
+    rings: u64,
+    tasks: Vec<(u64, Waker)>,
+    last_task: u64,
     bells: Vec<Weak<Bell>>,
 }
 
+/// Where a future remembers its place at a [`Bell`].
+#[derive(Default, Debug)]
+pub(crate) struct TaskKey(u64);
+
 /// Tells whoever listens that something changed.
 ///
-/// Ring it after the change and without holding a lock that a listener's check takes.
+/// Ring it after the change. Checks run without a lock of the bell, so they may ring it.
 #[derive(Default)]
 pub(crate) struct Bell {
     listening: AtomicUsize,
@@ -33,21 +40,27 @@ pub(crate) struct Bell {
 impl Bell {
     /// Wakes everybody who listens.
     pub(crate) fn ring(&self) {
-        // Orders the change before the look at who listens; the other half is in `wait_until`.
+        // Orders the change before the look at who listens; the other half is in `listen`.
         fence(Ordering::SeqCst);
         if self.listening.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let (wakers, bells) = {
+        let (tasks, bells) = {
             let mut listeners = lock(&self.listeners);
-            let wakers = std::mem::take(&mut listeners.wakers);
-            self.listening.fetch_sub(wakers.len(), Ordering::SeqCst);
+            listeners.rings = listeners.rings.wrapping_add(1);
+            let tasks = std::mem::take(&mut listeners.tasks);
+            self.listening.fetch_sub(tasks.len(), Ordering::SeqCst);
             let bells: Vec<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
-            (wakers, bells)
+            (tasks, bells)
         };
         self.condvar.notify_all();
-        wakers.into_iter().for_each(Waker::wake);
+        tasks.into_iter().for_each(|(_, waker)| waker.wake());
         bells.iter().for_each(|bell| bell.ring());
+    }
+
+    fn listen(&self) {
+        self.listening.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
     }
 
     /// Blocks until `ready` gives something or `deadline` has passed.
@@ -59,43 +72,68 @@ impl Bell {
         if let Some(found) = ready() {
             return Some(found);
         }
-        self.listening.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        let mut guard = lock(&self.listeners);
+        self.listen();
         let found = loop {
-            // The guard is held from the check to the wait, so a ring in between is not lost.
+            // Counted before the check, so a ring between check and wait is not lost.
+            let seen = lock(&self.listeners).rings;
             if let Some(found) = ready() {
                 break Some(found);
             }
-            guard = match deadline {
-                None => self
-                    .condvar
-                    .wait(guard)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        break None;
-                    }
-                    let woken = self.condvar.wait_timeout(guard, left);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            if !self.wait_past(seen, deadline) {
+                break None;
+            }
         };
-        drop(guard);
         self.listening.fetch_sub(1, Ordering::SeqCst);
         found
     }
 
-    /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
-    pub(crate) fn wake_task(&self, waker: &Waker) {
+    /// Blocks until there was a ring after `seen`; false when `deadline` has passed.
+    fn wait_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
         let mut listeners = lock(&self.listeners);
-        if !listeners.wakers.iter().any(|known| known.will_wake(waker)) {
-            listeners.wakers.push(waker.clone());
+        while listeners.rings == seen {
+            listeners = match deadline {
+                None => self
+                    .condvar
+                    .wait(listeners)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    let woken = self.condvar.wait_timeout(listeners, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        true
+    }
+
+    /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
+    pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
+        let mut listeners = lock(&self.listeners);
+        if let Some((_, known)) = listeners.tasks.iter_mut().find(|(it, _)| *it == key.0) {
+            known.clone_from(waker);
+        } else {
+            listeners.last_task = listeners.last_task.wrapping_add(1);
+            key.0 = listeners.last_task;
+            listeners.tasks.push((key.0, waker.clone()));
             self.listening.fetch_add(1, Ordering::SeqCst);
         }
         drop(listeners);
         fence(Ordering::SeqCst);
+    }
+
+    /// Takes back a [`Bell::wake_task`]: its future is done or given up.
+    pub(crate) fn forget_task(&self, key: &TaskKey) {
+        let forgotten = {
+            let mut listeners = lock(&self.listeners);
+            let at = listeners.tasks.iter().position(|(it, _)| *it == key.0);
+            at.map(|at| listeners.tasks.swap_remove(at))
+        };
+        if forgotten.is_some() {
+            self.listening.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 
     /// Rings `bell` too from now on.
@@ -104,7 +142,7 @@ impl Bell {
         listeners.bells.retain(|known| known.strong_count() > 0);
         listeners.bells.push(Arc::downgrade(bell));
         // Dead bells stay counted: ringing once too often is harmless, once too seldom is not.
-        self.listening.fetch_add(1, Ordering::SeqCst);
+        self.listen();
     }
 
     /// Takes back one [`Bell::attach`].

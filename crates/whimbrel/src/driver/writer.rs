@@ -1,7 +1,6 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant as StdInstant;
 
@@ -12,7 +11,8 @@ use whimbrel_base::qos::PolicyId;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::status::{
-    InconsistentTopic, OfferedIncompatibleQos, PublicationMatched, StatusKind, StatusMask,
+    LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
+    StatusMask,
 };
 use whimbrel_base::time::Instant;
 use whimbrel_proto::peer::MatchedReader;
@@ -20,10 +20,10 @@ use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
 use whimbrel_wire::message::Submessage;
 
-use super::Engine;
-use super::callbacks::{CallbackSlot, Dispatch};
 use super::clock;
+use super::engine::Engine;
 use super::sockets::{SocketOutbox, Sockets};
+use super::status::EntityStatus;
 use super::timers::{Timed, TimerSlot};
 use super::wake::{Bell, lock};
 
@@ -33,12 +33,15 @@ const SLAB_BYTES: usize = 4096;
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 1024;
 
+const MATCHED: StatusMask = StatusMask::of(StatusKind::PublicationMatched);
+
 /// Statuses of a writer. DDS 1.4 §2.2.4.1.
 #[derive(Default)]
 pub(crate) struct WriterStatuses {
     pub(crate) publication_matched: PublicationMatched,
     pub(crate) offered_incompatible_qos: OfferedIncompatibleQos,
-    pub(crate) inconsistent_topic: InconsistentTopic,
+    pub(crate) liveliness_lost: LivelinessLost,
+    pub(crate) offered_deadline_missed: OfferedDeadlineMissed,
 }
 
 /// What a writer's lock guards.
@@ -56,10 +59,9 @@ pub(crate) struct WriterCore {
     pub(crate) guid: Guid,
     me: Weak<Self>,
     state: Mutex<WriterState>,
-    pub(crate) bell: Bell,
-    /// Statuses changed since they were last read.
-    pub(crate) changed: AtomicU32,
-    pub(crate) callback: CallbackSlot,
+    pub(crate) status: Arc<EntityStatus>,
+    /// The bell of `status`: rings at every change.
+    pub(crate) bell: Arc<Bell>,
     timer: TimerSlot,
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
@@ -77,6 +79,7 @@ impl WriterCore {
         config: WriterConfig,
         sockets: Arc<Sockets>,
         engine: Arc<Engine>,
+        status: Arc<EntityStatus>,
     ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             guid: config.guid,
@@ -88,9 +91,8 @@ impl WriterCore {
                 matched: BTreeSet::new(),
                 confirmed: BTreeSet::new(),
             }),
-            bell: Bell::default(),
-            changed: AtomicU32::new(0),
-            callback: CallbackSlot::default(),
+            bell: Arc::clone(&status.bell),
+            status,
             timer: TimerSlot::default(),
             sockets,
             engine,
@@ -189,10 +191,11 @@ impl WriterCore {
         let news = state.matched.insert(guid);
         if news {
             state.statuses.publication_matched.matched(handle_of(guid));
+            self.status.mark(MATCHED);
         }
         self.drain(state, now);
         if news {
-            self.raise(StatusKind::PublicationMatched);
+            self.status.tell(MATCHED);
         }
     }
 
@@ -206,10 +209,11 @@ impl WriterCore {
                 .statuses
                 .publication_matched
                 .unmatched(handle_of(reader));
+            self.status.mark(MATCHED);
         }
         self.drain(state, now);
         if news {
-            self.raise(StatusKind::PublicationMatched);
+            self.status.tell(MATCHED);
         }
     }
 
@@ -218,12 +222,8 @@ impl WriterCore {
             .statuses
             .offered_incompatible_qos
             .count(policies);
-        self.raise(StatusKind::OfferedIncompatibleQos);
-    }
-
-    pub(crate) fn inconsistent_topic(&self) {
-        self.lock().statuses.inconsistent_topic.count();
-        self.raise(StatusKind::InconsistentTopic);
+        self.status
+            .raise(StatusMask::of(StatusKind::OfferedIncompatibleQos));
     }
 
     /// The participant of `reader` knows of this writer.
@@ -240,19 +240,15 @@ impl WriterCore {
         state.matched.iter().filter(both).count()
     }
 
-    /// Notes a changed status and tells whoever waits for it.
-    pub(crate) fn raise(&self, kind: StatusKind) {
-        self.changed
-            .fetch_or(StatusMask::of(kind).0, Ordering::SeqCst);
-        let me: Weak<dyn Dispatch> = self.me.clone();
-        self.engine.callbacks.notify(&self.callback, &me, kind);
-        self.bell.ring();
-    }
-
-    /// Notes that a status was read.
-    pub(crate) fn clear(&self, kind: StatusKind) {
-        self.changed
-            .fetch_and(!StatusMask::of(kind).0, Ordering::SeqCst);
+    /// Reads statuses and notes that `kind` was read.
+    pub(crate) fn take_status<R>(
+        &self,
+        kind: StatusKind,
+        read: impl FnOnce(&mut WriterStatuses) -> R,
+    ) -> R {
+        let mut state = self.lock();
+        self.status.clear(kind);
+        read(&mut state.statuses)
     }
 }
 
@@ -270,12 +266,6 @@ impl Timed for WriterCore {
 
     fn timer(&self) -> &TimerSlot {
         &self.timer
-    }
-}
-
-impl Dispatch for WriterCore {
-    fn slot(&self) -> &CallbackSlot {
-        &self.callback
     }
 }
 

@@ -7,6 +7,7 @@ use whimbrel_types::DdsType;
 
 use super::writer::DataWriter;
 use crate::domain::{DomainParticipant, ParticipantInner};
+use crate::driver::status::EntityStatus;
 use crate::error::Error;
 use crate::topic::Topic;
 
@@ -20,6 +21,7 @@ pub struct Publisher {
 pub(crate) struct PublisherInner {
     pub(crate) qos: PublisherQos,
     pub(crate) participant: Arc<ParticipantInner>,
+    pub(crate) status: Arc<EntityStatus>,
 }
 
 impl Publisher {
@@ -28,7 +30,11 @@ impl Publisher {
         qos.check_supported()?;
         let participant = Arc::clone(&participant.inner);
         Ok(Self {
-            inner: Arc::new(PublisherInner { qos, participant }),
+            inner: Arc::new(PublisherInner {
+                qos,
+                status: participant.core.new_status(),
+                participant,
+            }),
         })
     }
 

@@ -18,6 +18,7 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 
 use super::publisher::{Publisher, PublisherInner};
 use crate::driver::clock;
+use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
 use crate::driver::writer::{Draft, WriterCore, handle_of};
 use crate::error::Error;
@@ -73,6 +74,10 @@ impl<T: DdsType> DataWriter<T> {
             config,
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
+            EntityStatus::new(
+                &participant.core.driver.callbacks,
+                Some(&publisher.inner.status),
+            ),
         );
         participant.core.add_writer(&core);
         let inner = WriterInner {

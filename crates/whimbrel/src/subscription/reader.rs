@@ -18,6 +18,7 @@ use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash
 use super::sample::{LoanedSample, Sample};
 use super::subscriber::{Subscriber, SubscriberInner};
 use crate::driver::reader::ReaderCore;
+use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
@@ -414,6 +415,10 @@ impl ReaderInner {
             machine_config(participant.core.guid(entity), &qos, keys).limits(&limits),
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
+            EntityStatus::new(
+                &participant.core.driver.callbacks,
+                Some(&subscriber.inner.status),
+            ),
         );
         participant.core.add_reader(&core);
         let inner = Self {

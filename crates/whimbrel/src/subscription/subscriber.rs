@@ -7,6 +7,7 @@ use whimbrel_types::DdsType;
 
 use super::reader::DataReader;
 use crate::domain::{DomainParticipant, ParticipantInner};
+use crate::driver::status::EntityStatus;
 use crate::error::Error;
 use crate::topic::Topic;
 
@@ -20,6 +21,7 @@ pub struct Subscriber {
 pub(crate) struct SubscriberInner {
     pub(crate) qos: SubscriberQos,
     pub(crate) participant: Arc<ParticipantInner>,
+    pub(crate) status: Arc<EntityStatus>,
 }
 
 impl Subscriber {
@@ -28,7 +30,11 @@ impl Subscriber {
         qos.check_supported()?;
         let participant = Arc::clone(&participant.inner);
         Ok(Self {
-            inner: Arc::new(SubscriberInner { qos, participant }),
+            inner: Arc::new(SubscriberInner {
+                qos,
+                status: participant.core.new_status(),
+                participant,
+            }),
         })
     }
 

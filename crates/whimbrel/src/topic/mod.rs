@@ -8,6 +8,7 @@ use whimbrel_base::qos::TopicQos;
 use whimbrel_types::DdsType;
 
 use crate::domain::{DomainParticipant, ParticipantInner};
+use crate::driver::topic::TopicCore;
 
 /// A name for data of type `T`. DDS 1.4 §2.2.2.3.
 ///
@@ -21,6 +22,7 @@ pub(crate) struct TopicInner {
     pub(crate) name: String,
     pub(crate) type_name: String,
     pub(crate) qos: TopicQos,
+    pub(crate) core: Arc<TopicCore>,
     pub(crate) participant: Arc<ParticipantInner>,
 }
 

@@ -1,0 +1,228 @@
+//! The driver's threads: who receives, when timers fire, and how both end.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, JoinHandle};
+
+use whimbrel_base::time::Instant;
+use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
+use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
+
+use super::callbacks::Callbacks;
+use super::clock;
+use super::timers::{Timed, TimerSlot, Timers};
+use super::wake::lock;
+
+const WAKE: Token = Token(0);
+
+/// Datagrams received per call.
+const BATCH: usize = 8;
+
+/// Slabs that samples may hold before new ones are allocated.
+const SLABS: usize = 256;
+
+/// Receive calls per socket before the timers are looked at again.
+const ROUNDS_MAX: usize = 32;
+
+/// Takes what arrives on a socket.
+pub(crate) trait Receive: Send + Sync {
+    /// A datagram arrived.
+    fn receive(&self, datagram: &Datagram);
+
+    /// A receive call failed.
+    fn note_receive_error(&self, error: &io::Error);
+}
+
+struct Source {
+    socket: Arc<UdpSocket>,
+    participant: Weak<dyn Receive>,
+}
+
+/// The process's driver; its threads end when the last participant lets go of it.
+pub(crate) struct Driver {
+    engine: Arc<Engine>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the driver's threads work on.
+pub(crate) struct Engine {
+    poller: Poller,
+    waker: Waker,
+    timers: Timers,
+    sources: Mutex<BTreeMap<u64, Arc<Source>>>,
+    next_token: AtomicU64,
+    /// Until when the io thread sleeps; deadlines before that must wake it.
+    sleeps_until: AtomicU64,
+    stopping: AtomicBool,
+    pub(crate) callbacks: Arc<Callbacks>,
+}
+
+impl Driver {
+    /// The driver of this process, started when there is none.
+    ///
+    /// # Errors
+    /// The system has no descriptors or threads left.
+    pub(crate) fn shared() -> io::Result<Arc<Self>> {
+        static SHARED: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
+        let mut shared = lock(&SHARED);
+        if let Some(driver) = shared.upgrade() {
+            return Ok(driver);
+        }
+        let driver = Self::start()?;
+        *shared = Arc::downgrade(&driver);
+        Ok(driver)
+    }
+
+    fn start() -> io::Result<Arc<Self>> {
+        let poller = Poller::new()?;
+        let waker = Waker::new(&poller, WAKE)?;
+        let engine = Arc::new(Engine {
+            poller,
+            waker,
+            timers: Timers::default(),
+            sources: Mutex::new(BTreeMap::new()),
+            next_token: AtomicU64::new(1),
+            sleeps_until: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+            callbacks: Arc::new(Callbacks::default()),
+        });
+        let worker = Arc::clone(&engine);
+        let thread = thread::Builder::new()
+            .name("whimbrel-io".into())
+            .spawn(move || worker.run())?;
+        Ok(Arc::new(Self {
+            engine,
+            thread: Mutex::new(Some(thread)),
+        }))
+    }
+}
+
+impl Driver {
+    /// What its threads work on.
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine)
+    }
+}
+
+impl Deref for Driver {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl Engine {
+    fn run(&self) {
+        let mut events = Events::with_capacity(16);
+        let mut batch = RecvBatch::new(BATCH, SLABS);
+        while !self.stopping.load(Ordering::SeqCst) {
+            if self.turn(&mut events, &mut batch).is_err() {
+                // The set of sources itself is broken; without it nothing can be received.
+                return;
+            }
+        }
+    }
+
+    /// Receives from `socket` for `participant` until [`Driver::remove`].
+    pub(crate) fn add(
+        &self,
+        socket: &Arc<UdpSocket>,
+        participant: Weak<dyn Receive>,
+    ) -> io::Result<u64> {
+        let token = self.next_token.fetch_add(1, Ordering::Relaxed);
+        let source = Source {
+            socket: Arc::clone(socket),
+            participant,
+        };
+        lock(&self.sources).insert(token, Arc::new(source));
+        self.poller
+            .add(&**socket, Token(token), Interest::Read, Trigger::Level)?;
+        Ok(token)
+    }
+
+    /// Receives no more from the socket with this token.
+    pub(crate) fn remove(&self, token: u64) {
+        if let Some(source) = lock(&self.sources).remove(&token) {
+            // A socket that was never added needs no removal.
+            let _ = self.poller.remove(&*source.socket, Token(token));
+        }
+    }
+
+    /// Has `owner` called at `at` at the latest.
+    pub(crate) fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {
+        if self.timers.arm(slot, owner, at) && at.0 < self.sleeps_until.load(Ordering::SeqCst) {
+            self.waker.wake();
+        }
+    }
+
+    /// Waits once for datagrams or a deadline and handles what there is.
+    fn turn(&self, events: &mut Events, batch: &mut RecvBatch) -> io::Result<()> {
+        // Announced before the look at the heap: whoever arms after it sees it and wakes us.
+        self.sleeps_until.store(u64::MAX, Ordering::SeqCst);
+        let next = self.timers.next_at();
+        if let Some(at) = next {
+            self.sleeps_until.store(at.0, Ordering::SeqCst);
+        }
+        self.poller.wait(next.and_then(clock::until), events)?;
+        self.sleeps_until.store(0, Ordering::SeqCst);
+        for event in events.iter().filter(|event| event.token != WAKE) {
+            let source = lock(&self.sources).get(&event.token.0).cloned();
+            if let Some(source) = source {
+                source.receive(batch);
+            }
+        }
+        self.timers.fire(clock::now());
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.waker.wake();
+        self.callbacks.stop();
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(thread) = lock(&self.thread).take()
+            && thread.thread().id() != thread::current().id()
+        {
+            // A thread that panicked has nothing left to wait for.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    fn receive(&self, batch: &mut RecvBatch) {
+        let Some(participant) = self.participant.upgrade() else {
+            return;
+        };
+        for _ in 0..ROUNDS_MAX {
+            match self.socket.recv_batch(batch) {
+                Ok(0) => return,
+                Ok(_) => batch
+                    .drain()
+                    .for_each(|datagram| participant.receive(&datagram)),
+                Err(error) => {
+                    participant.note_receive_error(&error);
+                    return;
+                }
+            }
+            if batch.is_drained() {
+                return;
+            }
+        }
+    }
+}

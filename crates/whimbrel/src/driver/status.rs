@@ -1,0 +1,206 @@
+//! What changed at an entity since anybody looked, and who wants to be told.
+//!
+//! Every entity has one [`EntityStatus`]; those of writers and readers lead to that of their
+//! publisher or subscriber and on to their participant's, the way listeners are looked for
+//! (DDS 1.4 §2.2.4.2.3). Never runs user code on the thread that changes something.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use whimbrel_base::status::{StatusKind, StatusMask};
+
+use super::callbacks::{Callback, CallbackSlot, Callbacks, Dispatch, Owner};
+use super::wake::Bell;
+
+/// The statuses of an entity, its status condition and its listener.
+pub(crate) struct EntityStatus {
+    me: Weak<Self>,
+    /// Rings when any status changed.
+    pub(crate) bell: Arc<Bell>,
+    /// Statuses changed since they were last read.
+    changed: AtomicU32,
+    /// Statuses that trigger the status condition.
+    enabled: AtomicU32,
+    /// Changed statuses that no listener has been told of.
+    pending: AtomicU32,
+    queued: AtomicBool,
+    /// DATA_AVAILABLE is to be told past listeners for DATA_ON_READERS.
+    forward: AtomicBool,
+    listener: CallbackSlot,
+    parent: Option<Arc<Self>>,
+    /// What listeners are given.
+    owner: OnceLock<Weak<dyn Any + Send + Sync>>,
+    callbacks: Arc<Callbacks>,
+}
+
+impl EntityStatus {
+    /// Statuses of an entity within `parent`.
+    pub(crate) fn new(callbacks: &Arc<Callbacks>, parent: Option<&Arc<Self>>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            bell: Arc::default(),
+            changed: AtomicU32::new(0),
+            enabled: AtomicU32::new(StatusMask::ALL.0),
+            pending: AtomicU32::new(0),
+            queued: AtomicBool::new(false),
+            forward: AtomicBool::new(false),
+            listener: CallbackSlot::default(),
+            parent: parent.cloned(),
+            owner: OnceLock::new(),
+            callbacks: Arc::clone(callbacks),
+        })
+    }
+
+    /// Names the entity that listeners are given; its changes from before are told too.
+    pub(crate) fn set_owner(&self, owner: Weak<dyn Any + Send + Sync>) {
+        if self.owner.set(owner).is_ok() {
+            self.retell(StatusMask::ALL);
+        }
+    }
+
+    /// Notes changed statuses; follow it with [`EntityStatus::tell`].
+    pub(crate) fn mark(&self, kinds: StatusMask) {
+        self.changed.fetch_or(kinds.0, Ordering::SeqCst);
+        if kinds.contains(StatusKind::DataAvailable)
+            && let Some(parent) = &self.parent
+        {
+            parent
+                .changed
+                .fetch_or(StatusKind::DataOnReaders.bit(), Ordering::SeqCst);
+        }
+    }
+
+    /// Tells whoever waits of statuses that were marked. Call it without a machine's lock.
+    pub(crate) fn tell(&self, kinds: StatusMask) {
+        self.retell(kinds);
+        self.bell.ring();
+        if kinds.contains(StatusKind::DataAvailable)
+            && let Some(parent) = &self.parent
+        {
+            parent.bell.ring();
+        }
+    }
+
+    /// Notes changed statuses and tells whoever waits.
+    pub(crate) fn raise(&self, kinds: StatusMask) {
+        self.mark(kinds);
+        self.tell(kinds);
+    }
+
+    /// Notes that a status was read.
+    pub(crate) fn clear(&self, kind: StatusKind) {
+        self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
+        if kind == StatusKind::DataAvailable
+            && let Some(parent) = &self.parent
+        {
+            parent.clear(StatusKind::DataOnReaders);
+        }
+    }
+
+    /// Statuses changed since they were last read.
+    pub(crate) fn changed(&self) -> StatusMask {
+        StatusMask(self.changed.load(Ordering::SeqCst))
+    }
+
+    /// Statuses that trigger the status condition.
+    pub(crate) fn enabled(&self) -> StatusMask {
+        StatusMask(self.enabled.load(Ordering::SeqCst))
+    }
+
+    /// Sets which statuses trigger the status condition.
+    pub(crate) fn enable(&self, kinds: StatusMask) {
+        self.enabled.store(kinds.0, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// Replaces the listener; a new one is told of what has changed already.
+    pub(crate) fn set_listener(&self, listener: Option<Callback>, kinds: StatusMask) {
+        self.listener.set(listener, kinds);
+        self.retell(kinds);
+    }
+
+    /// True when this is `other` or lies within it.
+    pub(crate) fn is_within(&self, other: &Arc<Self>) -> bool {
+        self.levels()
+            .any(|level| std::ptr::eq(level, &raw const **other))
+    }
+
+    /// Has listeners told of those of `kinds` that changed and were not read.
+    pub(crate) fn retell(&self, kinds: StatusMask) {
+        let wanted = StatusMask(kinds.0 & self.changed().0 & self.wanted().0);
+        if wanted.is_empty() {
+            return;
+        }
+        self.pending.fetch_or(wanted.0, Ordering::SeqCst);
+        if !self.queued.swap(true, Ordering::SeqCst) {
+            let me: Weak<dyn Dispatch> = self.me.clone();
+            self.callbacks.enqueue(me);
+        }
+    }
+
+    /// Has listeners for DATA_AVAILABLE told that there is data, if it is still news, whether or
+    /// not DATA_ON_READERS was heard before. DDS 1.4 §2.2.2.5.2.11.
+    pub(crate) fn forward_data(&self) {
+        self.forward.store(true, Ordering::SeqCst);
+        self.retell(StatusMask::of(StatusKind::DataAvailable));
+    }
+
+    /// This entity and those it lies in, most specific first.
+    fn levels(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |level| level.parent.as_deref())
+    }
+
+    fn wanted(&self) -> StatusMask {
+        let mut all = StatusMask::NONE;
+        self.levels().for_each(|level| all |= level.listener.mask());
+        if all.contains(StatusKind::DataOnReaders) {
+            all.insert(StatusKind::DataAvailable);
+        }
+        all
+    }
+
+    fn call(&self, owner: &Owner, kinds: StatusMask) {
+        if self.listener.run(owner, kinds).is_err() {
+            self.callbacks.note_panic();
+        }
+    }
+}
+
+impl Dispatch for EntityStatus {
+    fn dispatch(&self) {
+        self.queued.store(false, Ordering::SeqCst);
+        let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
+        // What the program has read itself in the meantime is no news.
+        let mut pending = pending & self.changed();
+        let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        // DDS 1.4 §2.2.4.2.3: DATA_ON_READERS first; where it is heard, DATA_AVAILABLE is not told.
+        let on_readers = StatusMask::of(StatusKind::DataOnReaders);
+        if !self.forward.swap(false, Ordering::SeqCst)
+            && pending.contains(StatusKind::DataAvailable)
+            && let Some(parent) = &self.parent
+            && let Some(level) = self
+                .levels()
+                .find(|level| level.listener.mask().intersects(on_readers))
+        {
+            parent.clear(StatusKind::DataOnReaders);
+            pending.remove(StatusKind::DataAvailable);
+            level.call(&owner, on_readers);
+        }
+        for level in self.levels() {
+            let kinds = pending & level.listener.mask();
+            if !kinds.is_empty() {
+                pending = pending & !kinds;
+                level.call(&owner, kinds);
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for EntityStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EntityStatus({:?} changed)", self.changed())
+    }
+}
