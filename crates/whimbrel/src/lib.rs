@@ -31,6 +31,7 @@
 //! Start at [`DomainParticipant`]. Nothing here exposes a runtime, a socket or a lock.
 #![forbid(unsafe_code)]
 
+pub mod condition;
 pub mod domain;
 pub mod error;
 pub mod publication;
@@ -56,6 +57,7 @@ pub use base::sample::{
 };
 pub use base::status::{self, StatusKind, StatusMask};
 pub use base::time::{Duration, Timestamp};
+pub use condition::{Condition, GuardCondition, ReadCondition, StatusCondition, WaitSet};
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use error::{Error, ReturnCode};
 pub use publication::{DataWriter, Publisher};

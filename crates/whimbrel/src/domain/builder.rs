@@ -80,8 +80,23 @@ pub struct DomainParticipantBuilder {
     limits: Limits,
 }
 
+impl DomainParticipant {
+    /// Joins `domain` with default settings.
+    ///
+    /// # Errors
+    /// As [`DomainParticipantBuilder::build`].
+    pub fn new(domain: u32) -> Result<Self, Error> {
+        Self::builder(domain).build()
+    }
+
+    /// Settings for a participant of `domain`.
+    pub fn builder(domain: u32) -> DomainParticipantBuilder {
+        DomainParticipantBuilder::new(domain)
+    }
+}
+
 impl DomainParticipantBuilder {
-    pub(super) fn new(domain: u32) -> Self {
+    fn new(domain: u32) -> Self {
         let defaults = ParticipantConfig::new(GuidPrefix::UNKNOWN, domain);
         Self {
             domain,

@@ -2,6 +2,7 @@
 
 mod builder;
 mod discovered;
+mod factory;
 mod interfaces;
 mod participant;
 

@@ -35,3 +35,8 @@ pub(crate) fn wall() -> Timestamp {
         Err(_) => Timestamp::INVALID,
     }
 }
+
+/// When a wait of `timeout` ends; `None` where the clock cannot say.
+pub(crate) fn deadline(timeout: std::time::Duration) -> Option<StdInstant> {
+    StdInstant::now().checked_add(timeout)
+}

@@ -17,6 +17,7 @@ pub(crate) mod reader;
 pub(crate) mod routing;
 pub(crate) mod sockets;
 pub(crate) mod status;
+pub(crate) mod task;
 pub(crate) mod timers;
 pub(crate) mod topic;
 pub(crate) mod wake;

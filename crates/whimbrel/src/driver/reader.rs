@@ -192,6 +192,10 @@ impl ReaderCore {
             state.machine.handle_room(now);
         }
         self.drain(state, now);
+        if !out.is_empty() {
+            // Samples that were read now may be what a read condition waits for.
+            self.bell.ring();
+        }
     }
 
     /// A file descriptor's worth of readiness: set while there is something not yet read.
@@ -243,12 +247,12 @@ impl ReaderCore {
     }
 
     pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
-        self.lock()
-            .statuses
-            .requested_incompatible_qos
-            .count(policies);
-        self.status
-            .raise(StatusMask::of(StatusKind::RequestedIncompatibleQos));
+        let kinds = StatusMask::of(StatusKind::RequestedIncompatibleQos);
+        let mut state = self.lock();
+        state.statuses.requested_incompatible_qos.count(policies);
+        self.status.mark(kinds);
+        drop(state);
+        self.status.tell(kinds);
     }
 
     /// The participant of `writer` knows of this reader.

@@ -59,7 +59,7 @@ impl EntityStatus {
         }
     }
 
-    /// Notes changed statuses; follow it with [`EntityStatus::tell`].
+    /// Notes changed statuses, under the lock that guards their values; follow it with [`EntityStatus::tell`].
     pub(crate) fn mark(&self, kinds: StatusMask) {
         self.changed.fetch_or(kinds.0, Ordering::SeqCst);
         if kinds.contains(StatusKind::DataAvailable)
@@ -80,12 +80,6 @@ impl EntityStatus {
         {
             parent.bell.ring();
         }
-    }
-
-    /// Notes changed statuses and tells whoever waits.
-    pub(crate) fn raise(&self, kinds: StatusMask) {
-        self.mark(kinds);
-        self.tell(kinds);
     }
 
     /// Notes that a status was read.

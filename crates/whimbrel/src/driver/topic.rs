@@ -26,9 +26,13 @@ impl TopicCore {
 
     /// Somebody uses the name for another type.
     pub(crate) fn inconsistent_topic(&self) {
-        lock(&self.inconsistent).count();
-        self.status
-            .raise(StatusMask::of(StatusKind::InconsistentTopic));
+        let kinds = StatusMask::of(StatusKind::InconsistentTopic);
+        {
+            let mut status = lock(&self.inconsistent);
+            status.count();
+            self.status.mark(kinds);
+        }
+        self.status.tell(kinds);
     }
 
     /// Reads the status and starts its change anew.

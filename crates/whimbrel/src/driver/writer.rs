@@ -143,28 +143,21 @@ impl WriterCore {
             }
         }
         let deadline = draft.max_blocking.map(|wait| StdInstant::now() + wait);
-        let waited = self.bell.wait_until(deadline, || {
-            let mut state = self.lock();
-            let now = clock::now();
-            let outcome = state.machine.write(now, draft.change.clone());
-            self.drain_quietly(state, now);
-            (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
-        });
+        let written = || self.try_write(&draft.change);
+        let waited = self.bell.wait_until(deadline, written);
         waited.unwrap_or(Err(WriteError::WouldBlock))
     }
 
-    /// As [`WriterCore::drain`] for a thread that holds the bell: rings nothing, since the thread
-    /// itself is the one that looks.
-    fn drain_quietly(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
-        state
-            .machine
-            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
-        let deadline = state.machine.poll_timeout();
-        drop(state);
-        if let Some((at, _)) = deadline {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
-        }
+    /// Writes an encoded change; `None` while history is full.
+    pub(crate) fn try_write(
+        &self,
+        change: &NewChange,
+    ) -> Option<Result<SequenceNumber, WriteError>> {
+        let mut state = self.lock();
+        let now = clock::now();
+        let outcome = state.machine.write(now, change.clone());
+        self.drain(state, now);
+        (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
     }
 
     /// A submessage of a remote reader.
@@ -218,12 +211,12 @@ impl WriterCore {
     }
 
     pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
-        self.lock()
-            .statuses
-            .offered_incompatible_qos
-            .count(policies);
-        self.status
-            .raise(StatusMask::of(StatusKind::OfferedIncompatibleQos));
+        let kinds = StatusMask::of(StatusKind::OfferedIncompatibleQos);
+        let mut state = self.lock();
+        state.statuses.offered_incompatible_qos.count(policies);
+        self.status.mark(kinds);
+        drop(state);
+        self.status.tell(kinds);
     }
 
     /// The participant of `reader` knows of this writer.

@@ -1,8 +1,9 @@
 //! Publishers and writers.
 
+mod asynchronous;
 mod publisher;
+mod statuses;
 mod writer;
 
 pub use self::publisher::Publisher;
 pub use self::writer::DataWriter;
-pub(crate) use self::writer::deadline;

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use whimbrel_base::qos::{DataWriterQos, PublisherQos};
-use whimbrel_types::DdsType;
+use whimbrel_base::qos::PublisherQos;
 
-use super::writer::DataWriter;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
 use crate::error::Error;
-use crate::topic::Topic;
 
 /// A group of writers. DDS 1.4 §2.2.2.4.1.
 #[derive(Clone, Debug)]
@@ -48,17 +45,5 @@ impl Publisher {
         DomainParticipant {
             inner: Arc::clone(&self.inner.participant),
         }
-    }
-
-    /// A writer of `topic`. DDS 1.4 §2.2.2.4.1.5.
-    ///
-    /// # Errors
-    /// A topic of another participant, QoS that is inconsistent or does not exist yet.
-    pub fn create_datawriter<T: DdsType>(
-        &self,
-        topic: &Topic<T>,
-        qos: DataWriterQos,
-    ) -> Result<DataWriter<T>, Error> {
-        DataWriter::new(self, topic, qos)
     }
 }

@@ -1,9 +1,10 @@
 //! Writers of data.
 
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration as StdDuration, Instant as StdInstant};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::Endian;
@@ -20,7 +21,7 @@ use super::publisher::{Publisher, PublisherInner};
 use crate::driver::clock;
 use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
-use crate::driver::writer::{Draft, WriterCore, handle_of};
+use crate::driver::writer::{Draft, WriterCore, WriterState, handle_of};
 use crate::error::Error;
 use crate::topic::{Topic, TopicInner};
 
@@ -42,14 +43,26 @@ pub(crate) struct WriterInner {
     pub(crate) publisher: Arc<PublisherInner>,
     pub(crate) qos: Mutex<DataWriterQos>,
     representation: Representation,
+    /// The type of what is written.
+    pub(crate) data_type: TypeId,
+}
+
+impl Publisher {
+    /// A writer of `topic`. DDS 1.4 §2.2.2.4.1.5.
+    ///
+    /// # Errors
+    /// A topic of another participant, QoS that is inconsistent or does not exist yet.
+    pub fn create_datawriter<T: DdsType>(
+        &self,
+        topic: &Topic<T>,
+        qos: DataWriterQos,
+    ) -> Result<DataWriter<T>, Error> {
+        DataWriter::new(self, topic, qos)
+    }
 }
 
 impl<T: DdsType> DataWriter<T> {
-    pub(super) fn new(
-        publisher: &Publisher,
-        topic: &Topic<T>,
-        qos: DataWriterQos,
-    ) -> Result<Self, Error> {
+    fn new(publisher: &Publisher, topic: &Topic<T>, qos: DataWriterQos) -> Result<Self, Error> {
         qos.check()?;
         qos.check_supported()?;
         let participant = &publisher.inner.participant;
@@ -86,15 +99,23 @@ impl<T: DdsType> DataWriter<T> {
             publisher: Arc::clone(&publisher.inner),
             qos: Mutex::new(qos),
             representation,
+            data_type: TypeId::of::<T>(),
         };
         let local = inner.local();
         participant
             .core
             .change(|control, now| control.add_writer(now, local));
-        Ok(Self {
-            inner: Arc::new(inner),
+        let inner = Arc::new(inner);
+        let owner: Weak<WriterInner> = Arc::downgrade(&inner);
+        inner.core.status.set_owner(owner);
+        Ok(Self::from_inner(inner))
+    }
+
+    pub(crate) fn from_inner(inner: Arc<WriterInner>) -> Self {
+        Self {
+            inner,
             marker: PhantomData,
-        })
+        }
     }
 
     /// Its identity on the bus.
@@ -207,8 +228,8 @@ impl<T: DdsType> DataWriter<T> {
         Ok(instance)
     }
 
-    /// Gives up the instance of `value`; it is disposed too where `autodispose_unregistered_instances`
-    /// says so. DDS 1.4 §2.2.2.4.2.7.
+    /// Gives up the instance of `value`; it is disposed too where
+    /// `autodispose_unregistered_instances` says so. DDS 1.4 §2.2.2.4.2.7.
     ///
     /// # Errors
     /// [`Error::PreconditionNotMet`] for a type without key or an instance not registered; else as
@@ -264,8 +285,25 @@ impl<T: DdsType> DataWriter<T> {
         timestamp: Timestamp,
         max_blocking: Option<StdDuration>,
     ) -> Result<(), Error> {
-        let instance = instance_of(value)?;
         let mut state = self.inner.core.lock();
+        let change = self.encode(&mut state, kind, value, timestamp)?;
+        let draft = Draft {
+            change,
+            max_blocking,
+        };
+        self.inner.core.write(state, draft).map_err(write_error)?;
+        Ok(())
+    }
+
+    /// A change with `value` or its key, encoded into a buffer of the pool.
+    pub(super) fn encode(
+        &self,
+        state: &mut WriterState,
+        kind: ChangeKind,
+        value: &T,
+        timestamp: Timestamp,
+    ) -> Result<NewChange, Error> {
+        let instance = instance_of(value)?;
         let mut buffer = state.pool.take();
         let bytes = buffer.bytes();
         let representation = self.inner.representation;
@@ -277,18 +315,12 @@ impl<T: DdsType> DataWriter<T> {
             bytes.resize(padded, 0);
         }
         let payload: SharedBytes = state.pool.share(buffer);
-        let change = NewChange {
+        Ok(NewChange {
             kind,
             instance,
             timestamp,
             payload,
-        };
-        let draft = Draft {
-            change,
-            max_blocking,
-        };
-        self.inner.core.write(state, draft).map_err(write_error)?;
-        Ok(())
+        })
     }
 
     /// Waits until every reliable reader has acknowledged what was written so far.
@@ -305,7 +337,7 @@ impl<T: DdsType> DataWriter<T> {
         self.inner
             .core
             .bell
-            .wait_until(deadline(timeout), done)
+            .wait_until(clock::deadline(timeout), done)
             .ok_or(Error::Timeout)
     }
 
@@ -318,7 +350,7 @@ impl<T: DdsType> DataWriter<T> {
         let core = &self.inner.core;
         let done = || (core.ready_count() >= count).then_some(());
         core.bell
-            .wait_until(deadline(timeout), done)
+            .wait_until(clock::deadline(timeout), done)
             .ok_or(Error::Timeout)
     }
 
@@ -365,10 +397,7 @@ impl Drop for WriterInner {
 
 impl<T: DdsType> Clone for DataWriter<T> {
     fn clone(&self) -> Self {
-        Self {
-            inner: Arc::clone(&self.inner),
-            marker: PhantomData,
-        }
+        Self::from_inner(Arc::clone(&self.inner))
     }
 }
 
@@ -428,9 +457,4 @@ pub(crate) fn write_error(error: WriteError) -> Error {
             "RESOURCE_LIMITS max_instances is reached; unregister instances or raise it".into(),
         ),
     }
-}
-
-/// When a wait of `timeout` ends; `None` where the clock cannot say.
-pub(crate) fn deadline(timeout: StdDuration) -> Option<StdInstant> {
-    StdInstant::now().checked_add(timeout)
 }

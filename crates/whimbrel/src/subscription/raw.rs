@@ -14,10 +14,10 @@ use whimbrel_base::sample::{InstanceStates, SampleInfo, SampleState, SampleState
 use whimbrel_proto::cache::{CachedSample, Selector};
 use whimbrel_proto::reader::{KeyExtractor, ReaderStatistics};
 
-use super::reader::ReaderInner;
+use super::inner::ReaderInner;
 use crate::domain::DomainParticipant;
+use crate::driver::clock;
 use crate::error::Error;
-use crate::publication::deadline;
 use crate::topic::TopicInner;
 
 /// A topic whose type is known by name only.
@@ -101,7 +101,7 @@ impl RawDataReader {
         self.inner
             .core
             .bell
-            .wait_until(deadline(timeout), ready)
+            .wait_until(clock::deadline(timeout), ready)
             .ok_or(Error::Timeout)
     }
 
@@ -177,7 +177,7 @@ impl DomainParticipant {
         } else {
             None
         };
-        let inner = ReaderInner::open(&subscriber, &topic.inner, qos, keys)?;
+        let inner = ReaderInner::open(&subscriber, &topic.inner, qos, keys, None)?;
         Ok(RawDataReader { inner })
     }
 }

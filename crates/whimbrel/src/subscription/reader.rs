@@ -1,29 +1,27 @@
 //! Readers of data.
 
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::time::Duration as StdDuration;
 
-use whimbrel_base::guid::{EntityKind, Guid};
+use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
-use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
-use whimbrel_proto::LocalReader;
-use whimbrel_proto::cache::{CacheConfig, CachedSample, Selector, Which};
-use whimbrel_proto::reader::{KeyExtractor, ReaderConfig, ReaderStatistics};
+use whimbrel_base::qos::DataReaderQos;
+use whimbrel_base::reject::Reject;
+use whimbrel_base::sample::{SampleState, SampleStates};
+use whimbrel_proto::cache::{CachedSample, Selector, Which};
+use whimbrel_proto::reader::{KeyExtractor, ReaderStatistics};
 use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash_from_payload};
 
+use super::inner::ReaderInner;
 use super::sample::{LoanedSample, Sample};
-use super::subscriber::{Subscriber, SubscriberInner};
-use crate::driver::reader::ReaderCore;
-use crate::driver::status::EntityStatus;
+use super::subscriber::Subscriber;
 use crate::driver::wake::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
-use crate::publication::deadline;
-use crate::topic::{Topic, TopicInner};
+use crate::topic::Topic;
 
 /// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
 ///
@@ -33,25 +31,29 @@ pub struct DataReader<T: DdsType> {
     marker: PhantomData<fn() -> T>,
 }
 
-pub(crate) struct ReaderInner {
-    pub(crate) core: Arc<ReaderCore>,
-    pub(crate) topic: Arc<TopicInner>,
-    pub(crate) subscriber: Arc<SubscriberInner>,
-    pub(crate) qos: Mutex<DataReaderQos>,
+impl Subscriber {
+    /// A reader of `topic`. DDS 1.4 §2.2.2.5.2.5.
+    ///
+    /// # Errors
+    /// A topic of another participant, QoS that is inconsistent or does not exist yet.
+    pub fn create_datareader<T: DdsType>(
+        &self,
+        topic: &Topic<T>,
+        qos: DataReaderQos,
+    ) -> Result<DataReader<T>, Error> {
+        DataReader::new(self, topic, qos)
+    }
 }
 
 impl<T: DdsType> DataReader<T> {
-    pub(super) fn new(
-        subscriber: &Subscriber,
-        topic: &Topic<T>,
-        qos: DataReaderQos,
-    ) -> Result<Self, Error> {
+    fn new(subscriber: &Subscriber, topic: &Topic<T>, qos: DataReaderQos) -> Result<Self, Error> {
         let keys: Option<Box<dyn KeyExtractor>> = if T::KEYED {
             Some(Box::new(TypeKeys::<T>(PhantomData)))
         } else {
             None
         };
-        let inner = ReaderInner::open(subscriber, &topic.inner, qos, keys)?;
+        let data_type = Some(TypeId::of::<T>());
+        let inner = ReaderInner::open(subscriber, &topic.inner, qos, keys, data_type)?;
         Ok(Self::from_inner(inner))
     }
 
@@ -235,27 +237,6 @@ impl<T: DdsType> DataReader<T> {
         Ok(self.read_selected(&next_unread())?.pop())
     }
 
-    /// Waits until there is something to take, then takes up to `max_samples`.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when nothing came within `timeout`.
-    pub fn take_timeout(
-        &self,
-        max_samples: usize,
-        timeout: StdDuration,
-    ) -> Result<Vec<Sample<T>>, Error> {
-        let taken = || {
-            self.take(max_samples)
-                .ok()
-                .filter(|samples| !samples.is_empty())
-        };
-        self.inner
-            .core
-            .bell
-            .wait_until(deadline(timeout), taken)
-            .ok_or(Error::Timeout)
-    }
-
     /// Takes samples without decoding them: the bytes are those that arrived, not copied.
     ///
     /// # Errors
@@ -266,51 +247,6 @@ impl<T: DdsType> DataReader<T> {
             .into_iter()
             .map(LoanedSample::new)
             .collect())
-    }
-
-    /// Waits until there is something not read yet.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when nothing came within `timeout`.
-    pub fn wait_for_data(&self, timeout: StdDuration) -> Result<(), Error> {
-        let unread = SampleStates::of(SampleState::NotRead);
-        let ready = || {
-            let state = self.inner.core.lock();
-            let cache = state.machine.cache();
-            cache
-                .has_matching(unread, ViewStates::ANY, InstanceStates::ANY)
-                .then_some(())
-        };
-        self.inner
-            .core
-            .bell
-            .wait_until(deadline(timeout), ready)
-            .ok_or(Error::Timeout)
-    }
-
-    /// Waits until all history of the matched durable writers has arrived.
-    /// DDS 1.4 §2.2.2.5.3.33.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when that takes longer than `timeout`.
-    pub fn wait_for_historical_data(&self, timeout: StdDuration) -> Result<(), Error> {
-        let core = &self.inner.core;
-        let done = || core.lock().machine.has_history().then_some(());
-        core.bell
-            .wait_until(deadline(timeout), done)
-            .ok_or(Error::Timeout)
-    }
-
-    /// Waits until `count` writers are matched in both directions.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when that takes longer than `timeout`.
-    pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
-        let core = &self.inner.core;
-        let done = || (core.ready_count() >= count).then_some(());
-        core.bell
-            .wait_until(deadline(timeout), done)
-            .ok_or(Error::Timeout)
     }
 
     /// Names the instance of `value` where this reader knows it. DDS 1.4 §2.2.2.5.3.30.
@@ -377,82 +313,23 @@ impl<T: DdsType> DataReader<T> {
     }
 
     fn decode_all(&self, cached: &[CachedSample]) -> Vec<Sample<T>> {
-        let decode = |sample: &CachedSample| match Sample::decode(sample) {
-            Ok(sample) => Some(sample),
-            Err(_) => {
-                self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
-                None
-            }
-        };
-        cached.iter().filter_map(decode).collect()
+        cached
+            .iter()
+            .filter_map(|cached| self.known(Sample::decode(cached)))
+            .collect()
     }
-}
 
-impl ReaderInner {
-    /// A reader on the bus; one of a topic with key where there are `keys`.
-    pub(super) fn open(
-        subscriber: &Subscriber,
-        topic: &Arc<TopicInner>,
-        qos: DataReaderQos,
-        keys: Option<Box<dyn KeyExtractor>>,
-    ) -> Result<Arc<Self>, Error> {
-        qos.check()?;
-        qos.check_supported()?;
-        let participant = &subscriber.inner.participant;
-        if !Arc::ptr_eq(participant, &topic.participant) {
-            return Err(Error::PreconditionNotMet(
-                "the topic belongs to another participant; create it from the subscriber's".into(),
-            ));
+    /// The sample, or nothing and one more undecodable one.
+    fn known(&self, decoded: Result<Sample<T>, Reject>) -> Option<Sample<T>> {
+        if decoded.is_err() {
+            self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
         }
-        let kind = if keys.is_some() {
-            EntityKind::ReaderWithKey
-        } else {
-            EntityKind::ReaderNoKey
-        };
-        let entity = participant.next_entity(kind);
-        let limits = participant.core.look(|control| control.config().limits);
-        let core = ReaderCore::new(
-            machine_config(participant.core.guid(entity), &qos, keys).limits(&limits),
-            Arc::clone(&participant.core.sockets),
-            participant.core.driver.engine(),
-            EntityStatus::new(
-                &participant.core.driver.callbacks,
-                Some(&subscriber.inner.status),
-            ),
-        );
-        participant.core.add_reader(&core);
-        let inner = Self {
-            core,
-            topic: Arc::clone(topic),
-            subscriber: Arc::clone(&subscriber.inner),
-            qos: Mutex::new(qos),
-        };
-        let local = inner.local();
-        participant
-            .core
-            .change(|control, now| control.add_reader(now, local));
-        Ok(Arc::new(inner))
+        decoded.ok()
     }
 
-    /// What discovery tells of this reader.
-    fn local(&self) -> LocalReader {
-        LocalReader {
-            entity: self.core.guid.entity,
-            topic_name: self.topic.name.clone(),
-            type_name: self.topic.type_name.clone(),
-            qos: lock(&self.qos).clone(),
-            subscriber: self.subscriber.qos.clone(),
-            topic: self.topic.qos.clone(),
-        }
-    }
-}
-
-impl Drop for ReaderInner {
-    fn drop(&mut self) {
-        self.subscriber
-            .participant
-            .core
-            .remove_reader(self.core.guid.entity);
+    /// Decodes a loaned sample as [`DataReader::take`] does.
+    pub(super) fn decode_or_count(&self, loaned: &LoanedSample<T>) -> Option<Sample<T>> {
+        self.known(loaned.decode())
     }
 }
 
@@ -486,24 +363,6 @@ impl<T: DdsType> KeyExtractor for TypeKeys<T> {
         let hash = key_hash_from_payload::<T>(payload, is_key).ok()?;
         Some(InstanceHandle::from_key_hash(hash))
     }
-}
-
-fn machine_config(
-    guid: Guid,
-    qos: &DataReaderQos,
-    keys: Option<Box<dyn KeyExtractor>>,
-) -> ReaderConfig {
-    let cache = CacheConfig {
-        keyed: keys.is_some(),
-        history: qos.history,
-        limits: qos.resource_limits,
-        ..CacheConfig::default()
-    };
-    let mut config = ReaderConfig::new(guid, cache);
-    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
-    config.durable = qos.durability != Default::default();
-    config.keys = keys;
-    config
 }
 
 fn next_unread() -> Selector {

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use whimbrel_base::qos::{DataReaderQos, SubscriberQos};
-use whimbrel_types::DdsType;
+use whimbrel_base::qos::SubscriberQos;
 
-use super::reader::DataReader;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
 use crate::error::Error;
-use crate::topic::Topic;
 
 /// A group of readers. DDS 1.4 §2.2.2.5.2.
 #[derive(Clone, Debug)]
@@ -48,17 +45,5 @@ impl Subscriber {
         DomainParticipant {
             inner: Arc::clone(&self.inner.participant),
         }
-    }
-
-    /// A reader of `topic`. DDS 1.4 §2.2.2.5.2.5.
-    ///
-    /// # Errors
-    /// A topic of another participant, QoS that is inconsistent or does not exist yet.
-    pub fn create_datareader<T: DdsType>(
-        &self,
-        topic: &Topic<T>,
-        qos: DataReaderQos,
-    ) -> Result<DataReader<T>, Error> {
-        DataReader::new(self, topic, qos)
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use whimbrel_base::qos::TopicQos;
+use whimbrel_base::status::{InconsistentTopic, StatusMask};
 use whimbrel_types::DdsType;
 
 use crate::domain::{DomainParticipant, ParticipantInner};
@@ -47,6 +48,19 @@ impl<T: DdsType> Topic<T> {
     /// Its QoS.
     pub fn qos(&self) -> &TopicQos {
         &self.inner.qos
+    }
+
+    /// Times that somebody used its name for another type. DDS 1.4 §2.2.2.3.2.1.
+    ///
+    /// Reading it starts the change count anew. All handles of one name share the status.
+    pub fn inconsistent_topic_status(&self) -> InconsistentTopic {
+        self.inner.core.take_inconsistent_topic()
+    }
+
+    /// The statuses that changed since they were last read. DDS 1.4 §2.2.2.1.1.6
+    /// (get_status_changes).
+    pub fn status_changes(&self) -> StatusMask {
+        self.inner.core.status.changed()
     }
 
     /// The participant it belongs to.

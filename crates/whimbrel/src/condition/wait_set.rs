@@ -1,0 +1,205 @@
+//! Wait sets: blocking until some of many conditions are true.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration as StdDuration;
+
+use super::guard::GuardCondition;
+use super::read::ReadCondition;
+use super::status::StatusCondition;
+use crate::driver::clock;
+use crate::driver::task::until;
+use crate::driver::wake::{Bell, lock};
+use crate::error::Error;
+
+/// Something to wait for. DDS 1.4 §2.2.2.1.7.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Condition {
+    /// A status of an entity changed.
+    Status(StatusCondition),
+    /// A reader has samples with certain states.
+    Read(ReadCondition),
+    /// The program says so itself.
+    Guard(GuardCondition),
+}
+
+impl Condition {
+    /// Whether it is true. DDS 1.4 §2.2.2.1.7.1.
+    pub fn trigger_value(&self) -> bool {
+        match self {
+            Self::Status(condition) => condition.trigger_value(),
+            Self::Read(condition) => condition.trigger_value(),
+            Self::Guard(condition) => condition.trigger_value(),
+        }
+    }
+
+    fn bell(&self) -> &Arc<Bell> {
+        match self {
+            Self::Status(condition) => condition.bell(),
+            Self::Read(condition) => condition.bell(),
+            Self::Guard(condition) => condition.bell(),
+        }
+    }
+}
+
+impl From<StatusCondition> for Condition {
+    fn from(condition: StatusCondition) -> Self {
+        Self::Status(condition)
+    }
+}
+
+impl From<ReadCondition> for Condition {
+    fn from(condition: ReadCondition) -> Self {
+        Self::Read(condition)
+    }
+}
+
+impl From<GuardCondition> for Condition {
+    fn from(condition: GuardCondition) -> Self {
+        Self::Guard(condition)
+    }
+}
+
+/// Waits for any of the conditions attached to it. DDS 1.4 §2.2.2.1.6.
+///
+/// ```
+/// use std::time::Duration;
+/// use whimbrel::{GuardCondition, WaitSet};
+///
+/// # fn main() -> Result<(), whimbrel::Error> {
+/// let stop = GuardCondition::new();
+/// let wait_set = WaitSet::new();
+/// wait_set.attach(stop.clone());
+/// std::thread::spawn({
+///     let stop = stop.clone();
+///     move || stop.set_trigger_value(true)
+/// });
+/// let met = wait_set.wait(Duration::from_secs(10))?;
+/// assert_eq!(met, [stop.into()]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Clones are the same wait set. One thread at a time waits, as the standard has it; attaching and
+/// detaching are allowed meanwhile and count at once. A condition may be in many wait sets.
+#[derive(Clone, Debug, Default)]
+pub struct WaitSet {
+    inner: Arc<WaitSetInner>,
+}
+
+#[derive(Debug, Default)]
+struct WaitSetInner {
+    bell: Arc<Bell>,
+    conditions: Mutex<Vec<Condition>>,
+    waiting: AtomicBool,
+}
+
+impl WaitSet {
+    /// A wait set without conditions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a condition; one that is there already is not added again.
+    /// DDS 1.4 §2.2.2.1.6.1.
+    pub fn attach(&self, condition: impl Into<Condition>) {
+        let condition = condition.into();
+        {
+            let mut conditions = lock(&self.inner.conditions);
+            if conditions.contains(&condition) {
+                return;
+            }
+            condition.bell().attach(&self.inner.bell);
+            conditions.push(condition);
+        }
+        // A thread that waits already looks at it now.
+        self.inner.bell.ring();
+    }
+
+    /// Takes a condition out. DDS 1.4 §2.2.2.1.6.2.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionNotMet`] for a condition that is not attached.
+    pub fn detach(&self, condition: impl Into<Condition>) -> Result<(), Error> {
+        let condition = condition.into();
+        let mut conditions = lock(&self.inner.conditions);
+        let Some(at) = conditions.iter().position(|known| *known == condition) else {
+            return Err(Error::PreconditionNotMet(
+                "the condition is not attached to this wait set".into(),
+            ));
+        };
+        conditions.remove(at);
+        drop(conditions);
+        condition.bell().detach(&self.inner.bell);
+        Ok(())
+    }
+
+    /// The conditions attached. DDS 1.4 §2.2.2.1.6.4.
+    pub fn conditions(&self) -> Vec<Condition> {
+        lock(&self.inner.conditions).clone()
+    }
+
+    /// Blocks until at least one condition is true and returns all that are, in the order they
+    /// were attached; at once where some are true already. DDS 1.4 §2.2.2.1.6.3.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when none became true within `timeout`,
+    /// [`Error::PreconditionNotMet`] while another thread waits on this wait set.
+    pub fn wait(&self, timeout: StdDuration) -> Result<Vec<Condition>, Error> {
+        let _turn = Turn::take(&self.inner)?;
+        self.inner
+            .bell
+            .wait_until(clock::deadline(timeout), || self.inner.triggered())
+            .ok_or(Error::Timeout)
+    }
+
+    /// As [`WaitSet::wait`], without blocking a thread and without end: for any executor. May be
+    /// dropped at any time.
+    ///
+    /// Any number of tasks may wait.
+    pub fn wait_async(&self) -> impl Future<Output = Vec<Condition>> + Send + use<> {
+        let inner = Arc::clone(&self.inner);
+        until(Arc::clone(&self.inner.bell), move || inner.triggered())
+    }
+}
+
+impl WaitSetInner {
+    fn triggered(&self) -> Option<Vec<Condition>> {
+        let conditions = lock(&self.conditions).clone();
+        let met: Vec<_> = conditions
+            .into_iter()
+            .filter(Condition::trigger_value)
+            .collect();
+        (!met.is_empty()).then_some(met)
+    }
+}
+
+impl Drop for WaitSetInner {
+    fn drop(&mut self) {
+        for condition in lock(&self.conditions).drain(..) {
+            condition.bell().detach(&self.bell);
+        }
+    }
+}
+
+/// The right to wait on a wait set.
+struct Turn<'a>(&'a AtomicBool);
+
+impl<'a> Turn<'a> {
+    fn take(inner: &'a WaitSetInner) -> Result<Self, Error> {
+        if inner.waiting.swap(true, Ordering::SeqCst) {
+            return Err(Error::PreconditionNotMet(
+                "another thread waits on this wait set; give each thread its own".into(),
+            ));
+        }
+        Ok(Self(&inner.waiting))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,68 @@
+//! Writing without blocking a thread: futures for any executor, or none.
+//!
+//! They register the task's waker with the writer and nothing else, and keep the writer alive.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_types::DdsType;
+
+use super::writer::{DataWriter, write_error};
+use crate::driver::clock;
+use crate::driver::task::until;
+use crate::error::Error;
+
+impl<T: DdsType> DataWriter<T> {
+    /// Writes `value`, encoded and time-stamped by this very call, as soon as history has room.
+    /// DDS 1.4 §2.2.2.4.2.11.
+    ///
+    /// Nothing is written before the first poll, and nothing at all when the future is dropped
+    /// before it is done. It waits for as long as it takes, not `max_blocking_time`: give it the
+    /// time-out of your executor. Two futures polled at once may write in either order.
+    ///
+    /// # Errors
+    /// [`Error::OutOfResources`] over a limit, or a value that cannot be encoded.
+    pub fn write_async(
+        &self,
+        value: &T,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<T> {
+        let encoded = {
+            let mut state = self.inner.core.lock();
+            self.encode(&mut state, ChangeKind::Alive, value, clock::wall())
+        };
+        let mut change = Some(encoded);
+        let writer = self.clone();
+        until(Arc::clone(&self.inner.core.bell), move || {
+            match change.take()? {
+                Err(error) => Some(Err(error)),
+                Ok(encoded) => match writer.inner.core.try_write(&encoded) {
+                    None => {
+                        change = Some(Ok(encoded));
+                        None
+                    }
+                    Some(outcome) => Some(outcome.map(drop).map_err(write_error)),
+                },
+            }
+        })
+    }
+
+    /// Waits until every reliable reader has acknowledged what was written before this call,
+    /// without blocking a thread. DDS 1.4 §2.2.2.4.2.15.
+    pub fn wait_for_acknowledgments_async(&self) -> impl Future<Output = ()> + Send + use<T> {
+        let writer = self.clone();
+        let target = self.inner.core.lock().machine.last_sequence();
+        until(Arc::clone(&self.inner.core.bell), move || {
+            let state = writer.inner.core.lock();
+            (state.machine.acknowledged_through() >= target).then_some(())
+        })
+    }
+
+    /// Waits until `count` readers are matched in both directions, without blocking a thread.
+    pub fn wait_for_matched_async(&self, count: usize) -> impl Future<Output = ()> + Send + use<T> {
+        let writer = self.clone();
+        until(Arc::clone(&self.inner.core.bell), move || {
+            (writer.inner.core.ready_count() >= count).then_some(())
+        })
+    }
+}

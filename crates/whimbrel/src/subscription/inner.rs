@@ -1,0 +1,117 @@
+//! What all handles of a reader share.
+
+use std::any::TypeId;
+use std::sync::{Arc, Mutex, Weak};
+
+use whimbrel_base::guid::{EntityKind, Guid};
+use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
+use whimbrel_proto::LocalReader;
+use whimbrel_proto::cache::CacheConfig;
+use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
+
+use super::subscriber::{Subscriber, SubscriberInner};
+use crate::driver::reader::ReaderCore;
+use crate::driver::status::EntityStatus;
+use crate::driver::wake::lock;
+use crate::error::Error;
+use crate::topic::TopicInner;
+
+pub(crate) struct ReaderInner {
+    pub(crate) core: Arc<ReaderCore>,
+    pub(crate) topic: Arc<TopicInner>,
+    pub(crate) subscriber: Arc<SubscriberInner>,
+    pub(crate) qos: Mutex<DataReaderQos>,
+    /// The type that samples are decoded as; none for raw readers.
+    pub(crate) data_type: Option<TypeId>,
+}
+
+impl ReaderInner {
+    /// A reader on the bus; one of a topic with key where there are `keys`.
+    pub(super) fn open(
+        subscriber: &Subscriber,
+        topic: &Arc<TopicInner>,
+        qos: DataReaderQos,
+        keys: Option<Box<dyn KeyExtractor>>,
+        data_type: Option<TypeId>,
+    ) -> Result<Arc<Self>, Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        let participant = &subscriber.inner.participant;
+        if !Arc::ptr_eq(participant, &topic.participant) {
+            return Err(Error::PreconditionNotMet(
+                "the topic belongs to another participant; create it from the subscriber's".into(),
+            ));
+        }
+        let kind = if keys.is_some() {
+            EntityKind::ReaderWithKey
+        } else {
+            EntityKind::ReaderNoKey
+        };
+        let entity = participant.next_entity(kind);
+        let limits = participant.core.look(|control| control.config().limits);
+        let core = ReaderCore::new(
+            machine_config(participant.core.guid(entity), &qos, keys).limits(&limits),
+            Arc::clone(&participant.core.sockets),
+            participant.core.driver.engine(),
+            EntityStatus::new(
+                &participant.core.driver.callbacks,
+                Some(&subscriber.inner.status),
+            ),
+        );
+        participant.core.add_reader(&core);
+        let inner = Self {
+            core,
+            topic: Arc::clone(topic),
+            subscriber: Arc::clone(&subscriber.inner),
+            qos: Mutex::new(qos),
+            data_type,
+        };
+        let local = inner.local();
+        participant
+            .core
+            .change(|control, now| control.add_reader(now, local));
+        let inner = Arc::new(inner);
+        let owner: Weak<Self> = Arc::downgrade(&inner);
+        inner.core.status.set_owner(owner);
+        Ok(inner)
+    }
+
+    /// What discovery tells of this reader.
+    pub(super) fn local(&self) -> LocalReader {
+        LocalReader {
+            entity: self.core.guid.entity,
+            topic_name: self.topic.name.clone(),
+            type_name: self.topic.type_name.clone(),
+            qos: lock(&self.qos).clone(),
+            subscriber: self.subscriber.qos.clone(),
+            topic: self.topic.qos.clone(),
+        }
+    }
+}
+
+impl Drop for ReaderInner {
+    fn drop(&mut self) {
+        self.subscriber
+            .participant
+            .core
+            .remove_reader(self.core.guid.entity);
+    }
+}
+
+fn machine_config(
+    guid: Guid,
+    qos: &DataReaderQos,
+    keys: Option<Box<dyn KeyExtractor>>,
+) -> ReaderConfig {
+    let cache = CacheConfig {
+        keyed: keys.is_some(),
+        history: qos.history,
+        limits: qos.resource_limits,
+        ..CacheConfig::default()
+    };
+    let mut config = ReaderConfig::new(guid, cache);
+    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
+    config.durable = qos.durability != Default::default();
+    config.keys = keys;
+    config
+}

@@ -1,0 +1,79 @@
+//! Blocking until a reader has something, or somebody.
+
+use std::time::Duration as StdDuration;
+
+use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
+use whimbrel_types::DdsType;
+
+use super::reader::DataReader;
+use super::sample::Sample;
+use crate::driver::clock;
+use crate::error::Error;
+
+impl<T: DdsType> DataReader<T> {
+    /// Waits until there is something to take, then takes up to `max_samples`.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when nothing came within `timeout`.
+    pub fn take_timeout(
+        &self,
+        max_samples: usize,
+        timeout: StdDuration,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        let taken = || {
+            self.take(max_samples)
+                .ok()
+                .filter(|samples| !samples.is_empty())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(clock::deadline(timeout), taken)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until there is something not read yet.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when nothing came within `timeout`.
+    pub fn wait_for_data(&self, timeout: StdDuration) -> Result<(), Error> {
+        let unread = SampleStates::of(SampleState::NotRead);
+        let ready = || {
+            let state = self.inner.core.lock();
+            let cache = state.machine.cache();
+            cache
+                .has_matching(unread, ViewStates::ANY, InstanceStates::ANY)
+                .then_some(())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(clock::deadline(timeout), ready)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until all history of the matched durable writers has arrived.
+    /// DDS 1.4 §2.2.2.5.3.33.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_historical_data(&self, timeout: StdDuration) -> Result<(), Error> {
+        let core = &self.inner.core;
+        let done = || core.lock().machine.has_history().then_some(());
+        core.bell
+            .wait_until(clock::deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+
+    /// Waits until `count` writers are matched in both directions.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] when that takes longer than `timeout`.
+    pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
+        let core = &self.inner.core;
+        let done = || (core.ready_count() >= count).then_some(());
+        core.bell
+            .wait_until(clock::deadline(timeout), done)
+            .ok_or(Error::Timeout)
+    }
+}
