@@ -34,6 +34,7 @@
 pub mod condition;
 pub mod domain;
 pub mod error;
+pub mod listener;
 pub mod publication;
 pub mod subscription;
 pub mod topic;
@@ -60,6 +61,10 @@ pub use base::time::{Duration, Timestamp};
 pub use condition::{Condition, GuardCondition, ReadCondition, StatusCondition, WaitSet};
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use error::{Error, ReturnCode};
+pub use listener::{
+    AnyDataReader, AnyDataWriter, DataReaderListener, DataWriterListener,
+    DomainParticipantListener, PublisherListener, SubscriberListener, TopicListener,
+};
 pub use publication::{DataWriter, Publisher};
 pub use subscription::{DataReader, RawDataReader, RawSample, RawTopic, Sample, Subscriber};
 pub use topic::Topic;

@@ -20,4 +20,8 @@ impl Default for EntityFactory {
 impl Policy for EntityFactory {
     const ID: PolicyId = PolicyId::EntityFactory;
     const CHANGEABLE: bool = true;
+
+    fn unsupported(&self) -> Option<&'static str> {
+        (!self.autoenable_created_entities).then_some("entities are enabled when they are created")
+    }
 }

@@ -59,7 +59,8 @@ impl EntityStatus {
         }
     }
 
-    /// Notes changed statuses, under the lock that guards their values; follow it with [`EntityStatus::tell`].
+    /// Notes changed statuses, under the lock that guards their values; follow it with
+    /// [`EntityStatus::tell`].
     pub(crate) fn mark(&self, kinds: StatusMask) {
         self.changed.fetch_or(kinds.0, Ordering::SeqCst);
         if kinds.contains(StatusKind::DataAvailable)
@@ -123,10 +124,13 @@ impl EntityStatus {
     /// Has listeners told of those of `kinds` that changed and were not read.
     pub(crate) fn retell(&self, kinds: StatusMask) {
         let wanted = StatusMask(kinds.0 & self.changed().0 & self.wanted().0);
-        if wanted.is_empty() {
-            return;
+        if !wanted.is_empty() {
+            self.enqueue(wanted);
         }
-        self.pending.fetch_or(wanted.0, Ordering::SeqCst);
+    }
+
+    fn enqueue(&self, kinds: StatusMask) {
+        self.pending.fetch_or(kinds.0, Ordering::SeqCst);
         if !self.queued.swap(true, Ordering::SeqCst) {
             let me: Weak<dyn Dispatch> = self.me.clone();
             self.callbacks.enqueue(me);
@@ -137,7 +141,7 @@ impl EntityStatus {
     /// not DATA_ON_READERS was heard before. DDS 1.4 §2.2.2.5.2.11.
     pub(crate) fn forward_data(&self) {
         self.forward.store(true, Ordering::SeqCst);
-        self.retell(StatusMask::of(StatusKind::DataAvailable));
+        self.enqueue(StatusMask::of(StatusKind::DataAvailable));
     }
 
     /// This entity and those it lies in, most specific first.

@@ -7,3 +7,4 @@ mod writer;
 
 pub use self::publisher::Publisher;
 pub use self::writer::DataWriter;
+pub(crate) use self::writer::WriterInner;

@@ -13,6 +13,7 @@ mod subscriber;
 mod wait;
 
 pub use self::asynchronous::SampleStream;
+pub(crate) use self::inner::ReaderInner;
 pub use self::iterate::Samples;
 pub use self::raw::{RawDataReader, RawSample, RawTopic};
 pub use self::reader::DataReader;
