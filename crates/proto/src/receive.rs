@@ -7,8 +7,9 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Timestamp;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
+use whimbrel_wire::inline_qos::{InlineQos, StatusInfo};
 use whimbrel_wire::message::{Submessage, Submessages};
-use whimbrel_wire::parameter::{ParameterId, ParameterList};
+use whimbrel_wire::parameter::ParameterList;
 use whimbrel_wire::submessage::{Content, Data, DataFrag};
 
 use crate::change::ChangeKind;
@@ -234,23 +235,16 @@ impl Inbound<'_> {
         content: Content,
         wall: Timestamp,
     ) -> Result<Incoming, Reject> {
-        let mut kind = ChangeKind::Alive;
-        let mut key_hash = None;
-        if let Some(list) = inline_qos {
-            if let Some(parameter) = list.find(ParameterId::KEY_HASH) {
-                key_hash = parameter
-                    .value
-                    .first_chunk()
-                    .map(|hash| InstanceHandle::from_key_hash(*hash));
-            }
-            if let Some(parameter) = list.find(ParameterId::STATUS_INFO) {
-                let [_, _, _, flags] = parameter
-                    .value
-                    .first_chunk::<4>()
-                    .ok_or(Reject::new(RejectKind::Parameter, 0))?;
-                kind = ChangeKind::from_bits(flags & 1 != 0, flags & 2 != 0);
-            }
-        }
+        let inline_qos = inline_qos
+            .map(InlineQos::parse)
+            .transpose()?
+            .unwrap_or_default();
+        let status = inline_qos.status;
+        let kind = ChangeKind::from_bits(
+            status.contains(StatusInfo::DISPOSED),
+            status.contains(StatusInfo::UNREGISTERED),
+        );
+        let key_hash = inline_qos.key_hash.map(InstanceHandle::from_key_hash);
         Ok(Incoming {
             writer: Guid::new(self.source, writer),
             sequence: Default::default(),

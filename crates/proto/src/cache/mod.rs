@@ -13,8 +13,8 @@
 //!
 //! [`SampleInfo`]: whimbrel_base::sample::SampleInfo
 
-pub mod selector;
 pub mod sample;
+pub mod selector;
 
 mod apply;
 mod instance;
@@ -27,8 +27,8 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-pub use selector::{Selector, Which};
 pub use sample::{Added, CacheChange, CachedSample, KeySource};
+pub use selector::{Selector, Which};
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;

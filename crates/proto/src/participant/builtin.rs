@@ -112,8 +112,15 @@ impl Builtin {
         }
     }
 
-    /// Matches our endpoints with those that `peer` has, or tells them that it moved.
-    pub(super) fn handle_matched(&mut self, now: Instant, peer: &ParticipantData, route: &Route) {
+    /// Matches our endpoints with those that `peer` has, tells them that it moved, or that it has
+    /// them no more.
+    pub(super) fn handle_matched(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        peer: &ParticipantData,
+        route: &Route,
+    ) {
         let prefix = peer.guid.prefix;
         for channel in &mut self.channels {
             if peer.builtin_endpoints.contains(channel.reader_bit) {
@@ -129,6 +136,9 @@ impl Builtin {
                     message_bytes_max: route.message_bytes_max,
                 };
                 channel.writer.handle_matched(now, reader);
+            } else {
+                let reader = Guid::new(prefix, channel.reader_entity);
+                channel.writer.handle_unmatched(now, reader);
             }
             if peer.builtin_endpoints.contains(channel.writer_bit) {
                 let writer = MatchedWriter {
@@ -139,6 +149,9 @@ impl Builtin {
                     vendor: peer.vendor,
                 };
                 channel.reader.handle_matched(now, writer);
+            } else {
+                let writer = Guid::new(prefix, channel.writer_entity);
+                channel.reader.handle_unmatched(now, wall, writer);
             }
         }
     }

@@ -135,7 +135,8 @@ impl Participant {
         }
         let prefix = data.guid.prefix;
         let (metatraffic, user) = self.routes(&data, from);
-        self.builtin.handle_matched(now, &data, &metatraffic);
+        self.builtin
+            .handle_matched(now, self.wall, &data, &metatraffic);
         let mut remote = RemoteParticipant {
             data,
             address: from,
@@ -207,7 +208,7 @@ impl Participant {
             let remote = self.remotes.get(&prefix);
             if let Some(remote) = remote {
                 self.builtin
-                    .handle_matched(now, &remote.data, &remote.metatraffic);
+                    .handle_matched(now, self.wall, &remote.data, &remote.metatraffic);
             }
             self.release_unused(&old_locators);
         }
@@ -307,7 +308,7 @@ impl Participant {
         remote.subscriptions_acked = SequenceNumber::ZERO;
         self.builtin.forget_readers(now, prefix);
         self.builtin
-            .handle_matched(now, &remote.data, &remote.metatraffic);
+            .handle_matched(now, self.wall, &remote.data, &remote.metatraffic);
         self.statistics.resumed = self.statistics.resumed.saturating_add(1);
         self.renew_matches(prefix);
     }

@@ -234,7 +234,7 @@ impl Participant {
         let acknowledged = match outcome {
             Ok(acknowledged) => acknowledged,
             Err(reject) => {
-                if starts_over(&inbound.submessage, reject) {
+                if reject.kind == RejectKind::Duplicate && starts_over(&inbound.submessage) {
                     self.resume_if_forgotten(now, reader.prefix);
                 }
                 return Err(reject);
@@ -247,6 +247,15 @@ impl Participant {
         let Some(remote) = self.remotes.get_mut(&reader.prefix) else {
             return Ok(());
         };
+        let known = match acknowledged.writer {
+            EntityId::SEDP_PUBLICATIONS_WRITER => remote.publications_acked,
+            EntityId::SEDP_SUBSCRIPTIONS_WRITER => remote.subscriptions_acked,
+            _ => SequenceNumber::ZERO,
+        };
+        if known > SequenceNumber::ZERO && starts_over(&inbound.submessage) {
+            self.resume_if_forgotten(now, reader.prefix);
+            return Ok(());
+        }
         match acknowledged.writer {
             EntityId::SEDP_PUBLICATIONS_WRITER => {
                 remote.publications_acked = remote.publications_acked.max(acknowledged.through);
@@ -271,15 +280,13 @@ impl Participant {
     }
 }
 
-/// True for the first answer of a reader that has heard nothing yet, refused as a repetition.
-fn starts_over(submessage: &Submessage<'_>, reject: Reject) -> bool {
+/// True for the answer of a reader that has heard nothing yet. Implementations whose counts begin
+/// anew with it have it refused as a repetition.
+fn starts_over(submessage: &Submessage<'_>) -> bool {
     let Submessage::AckNack(acknack) = submessage else {
         return false;
     };
-    reject.kind == RejectKind::Duplicate
-        && acknack.state.base() <= SequenceNumber::FIRST
-        && acknack.state.is_empty()
-        && !acknack.is_final
+    acknack.state.base() <= SequenceNumber::FIRST && acknack.state.is_empty() && !acknack.is_final
 }
 
 /// The endpoint whose end `arrival` announces, if it does.

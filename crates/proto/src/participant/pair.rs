@@ -98,6 +98,13 @@ impl<M: Clone + PartialEq> PairTable<M> {
             .is_some_and(|entry| entry.confirmed)
     }
 
+    /// Forgets that the other side knows of a pair: it will show it anew.
+    pub(super) fn unconfirm(&mut self, local: EntityId, other: Guid) {
+        if let Some(entry) = self.entries.get_mut(&(local, other)) {
+            entry.confirmed = false;
+        }
+    }
+
     /// Notes that the other side knows of the match; true when there is one and that is news.
     pub(super) fn confirm(&mut self, local: EntityId, other: Guid) -> bool {
         self.entries.get_mut(&(local, other)).is_some_and(|entry| {

@@ -312,6 +312,7 @@ impl Participant {
         for writer in writers {
             for reader in self.matched_readers_of(writer, prefix) {
                 let guid = reader.guid;
+                self.writer_pairs.unconfirm(writer, guid);
                 self.report(ParticipantEvent::ReaderUnmatched {
                     writer,
                     reader: guid,

@@ -932,6 +932,30 @@ fn unconfirmed_addresses_get_at_most_three_times_what_came_in() {
 }
 
 #[test]
+fn who_takes_back_its_endpoints_is_sent_nothing_more() {
+    let victim = at("203.0.113.9:7410");
+    let mut net = Net::of([config(1)]);
+    let (now, wall) = (net.now, net.wall());
+    let claim = |metatraffic_unicast| {
+        announcement_of(ParticipantConfig {
+            metatraffic_unicast,
+            ..config(7)
+        })
+    };
+    let mut none = claim(vec![]);
+    // BUILTIN_ENDPOINT_SET. RTPS 2.5 §9.6.3.
+    let set = [0x58, 0, 4, 0];
+    let position = none.windows(4).position(|octets| octets == set).unwrap();
+    none[position + 4..position + 8].fill(0);
+    for forged in [claim(vec![victim]), none] {
+        receive(net.member(1), now, wall, at("203.0.113.77:1"), &forged).unwrap();
+    }
+    net.run(seconds(5));
+    assert_eq!(net.sent_to(victim), 0);
+    assert_eq!(net.member(1).participants().count(), 1);
+}
+
+#[test]
 fn endpoints_of_unconfirmed_participants_are_not_served() {
     let mut net = Net::of([config(1)]);
     let now = net.now;

@@ -87,10 +87,10 @@ impl Reader {
             proxy.asked = proxy.asked.saturating_add(1);
             let wait = ASK_PERIOD.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
             proxy.ask_at = Some(now.after(wait));
-            proxy.acknack_count = proxy.acknack_count.next();
+            self.acknack_count = self.acknack_count.next();
             message.destination(writer.prefix);
             let nothing = SequenceNumberSet::new(SequenceNumber::FIRST);
-            message.acknack(entity, writer.entity, nothing, proxy.acknack_count, false);
+            message.acknack(entity, writer.entity, nothing, self.acknack_count, false);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
             return;
         }
@@ -115,13 +115,13 @@ impl Reader {
         message.destination(writer.prefix);
         if !missing.is_empty() || proxy.must_answer {
             proxy.must_answer = false;
-            proxy.acknack_count = proxy.acknack_count.next();
-            message.acknack(entity, writer.entity, missing, proxy.acknack_count, true);
+            self.acknack_count = self.acknack_count.next();
+            message.acknack(entity, writer.entity, missing, self.acknack_count, true);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
         }
         for (sequence, set) in fragments {
-            proxy.nack_frag_count = proxy.nack_frag_count.next();
-            let count = proxy.nack_frag_count;
+            self.nack_frag_count = self.nack_frag_count.next();
+            let count = self.nack_frag_count;
             message.nack_frag(entity, writer.entity, sequence, set, count);
             self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
         }
@@ -133,7 +133,9 @@ impl Reader {
     /// What to ask for; nothing while the cache has no room for it.
     fn wanted(&self, proxy: &WriterProxy) -> SequenceNumberSet {
         let missing = proxy.missing();
-        if !self.full && proxy.waiting.len() < self.config.reorder_samples_max {
+        let room = proxy.waiting.len() < self.config.reorder_samples_max
+            && proxy.waiting_bytes < self.config.reorder_bytes_max;
+        if !self.full && room {
             return missing;
         }
         let next = missing.base();

@@ -134,7 +134,7 @@ impl Reader {
         };
         let expected = proxy.expected.unwrap_or(SequenceNumber::FIRST);
         // Before the first change there is nothing that could have been lost.
-        let first_contact = proxy.last == SequenceNumber::ZERO;
+        let first_contact = !core::mem::replace(&mut proxy.contacted, true);
         proxy.last = proxy.last.max(sequence);
         let lost = if first_contact {
             0
@@ -231,25 +231,24 @@ impl Reader {
     ) -> Result<(), Reject> {
         let IncomingFragments { mut change, run } = fragments;
         let sequence = change.sequence;
-        let held = self.reassembly_bytes();
         let (bytes_max, samples_max) = (
             self.config.sample_bytes_max,
             self.config.reassembly_samples_max,
         );
-        let bytes_held_max = self.config.reassembly_bytes_max;
+        let waiting_bytes_max = self.config.reorder_bytes_max;
         let reliable = self.is_reliable_with(change.writer)?;
         let proxy = self.proxy(change.writer)?;
         if proxy.has(sequence) {
             self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
-        let own = proxy
-            .assemblies
-            .get(&sequence)
-            .map_or(0, Assembly::memory_bytes);
-        if held.saturating_sub(own).saturating_add(run.bytes.len()) > bytes_held_max {
+        let too_early =
+            proxy.waiting_bytes >= waiting_bytes_max && proxy.expected != Some(sequence);
+        if reliable && too_early {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
+        self.make_reassembly_room(now, (change.writer, sequence), run.bytes.len())?;
+        let proxy = self.proxy(change.writer)?;
         if !proxy.assemblies.contains_key(&sequence) {
             while proxy.assemblies.len() >= samples_max {
                 // Reliable samples are needed in order, best-effort ones only while fresh.
@@ -280,6 +279,42 @@ impl Reader {
         };
         change.payload = SharedBytes::from_vec(whole.into_bytes());
         self.handle_data(now, change)
+    }
+
+    /// Makes room for `more` octets of a half-received sample. When the limit is met the first
+    /// sample that is still arriving goes on, however large, and the others give way to it: they
+    /// are asked for again. So one after the other is completed.
+    fn make_reassembly_room(
+        &mut self,
+        now: Instant,
+        wanted: (Guid, SequenceNumber),
+        more: usize,
+    ) -> Result<(), Reject> {
+        let max = self.config.reassembly_bytes_max;
+        if self.reassembly_bytes().saturating_add(more) <= max {
+            return Ok(());
+        }
+        let patience = self.config.reassembly_patience;
+        let first = self.writers.iter().find_map(|(guid, proxy)| {
+            let fresh = |it: &(&SequenceNumber, &Assembly)| it.1.arrived_at.after(patience) > now;
+            let (sequence, _) = proxy.assemblies.iter().find(fresh)?;
+            Some((*guid, *sequence))
+        });
+        if first.is_some_and(|first| first < wanted) {
+            return Err(Reject::new(RejectKind::Limit, 0));
+        }
+        while self.reassembly_bytes().saturating_add(more) > max {
+            let victim = self.writers.iter().rev().find_map(|(guid, proxy)| {
+                let mut sequences = proxy.assemblies.keys().rev();
+                let sequence = sequences.find(|sequence| (*guid, **sequence) != wanted)?;
+                Some((*guid, *sequence))
+            });
+            let Some((guid, sequence)) = victim else {
+                break;
+            };
+            self.proxy(guid)?.assemblies.remove(&sequence);
+        }
+        Ok(())
     }
 
     /// Octets held by half-received samples.

@@ -19,7 +19,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sequence::{Count, SequenceNumber};
 use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::{Instant, Timestamp};
 
@@ -90,6 +90,10 @@ pub struct Reader {
     /// Some change in order found no room in the cache.
     full: bool,
     news: bool,
+    /// Counts go on when a writer is matched anew, which may never have taken us for lost and
+    /// still remembers what we last counted. RTPS 2.5 §8.3.8.1.
+    acknack_count: Count,
+    nack_frag_count: Count,
     reported: VecDeque<ReaderEvent>,
     message: MessageBuilder,
     statistics: ReaderStatistics,
@@ -106,6 +110,8 @@ impl Reader {
             cache: ReaderCache::new(config.cache.clone()),
             full: false,
             news: false,
+            acknack_count: Count(0),
+            nack_frag_count: Count(0),
             reported: VecDeque::new(),
             message: MessageBuilder::new(config.guid.prefix),
             statistics: ReaderStatistics::default(),
@@ -176,9 +182,10 @@ impl Reader {
     }
 
     /// Forgets `writer`; its instances lose it.
-    pub fn handle_unmatched(&mut self, _now: Instant, wall: Timestamp, writer: Guid) {
+    pub fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, writer: Guid) {
         if self.writers.remove(&writer).is_some() {
             self.news |= self.cache.writer_gone(writer, wall);
+            self.handle_room(now);
         }
     }
 

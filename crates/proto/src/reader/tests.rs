@@ -16,7 +16,9 @@ use whimbrel_wire::message::Submessage;
 use whimbrel_wire::number_set::SequenceNumberSet;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
-use super::{Incoming, KeyExtractor, Reader, ReaderConfig, ReaderEvent};
+use super::{
+    FragmentRun, Incoming, IncomingFragments, KeyExtractor, Reader, ReaderConfig, ReaderEvent,
+};
 use crate::cache::{CacheConfig, CachedSample, Selector};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
@@ -499,4 +501,85 @@ fn what_waits_for_an_earlier_sample_is_bounded_in_octets() {
     reader.handle_data(NOW, data(1)).unwrap();
     reader.handle_data(NOW, data(4)).unwrap();
     assert_eq!(taken(&mut reader), [1, 2, 3, 4]);
+}
+
+#[test]
+fn counts_go_on_when_a_writer_comes_back() {
+    let mut reader = reader(|_| {});
+    let mut counts = vec![];
+    for _ in 0..3 {
+        reader.handle_matched(NOW, matched(true));
+        let mut sent = Sent::default();
+        reader.poll_transmit(NOW, &mut sent);
+        for inbound in MessageReceiver::new(&sent.0[0], WRITER.prefix).unwrap() {
+            if let Submessage::AckNack(acknack) = inbound.unwrap().submessage {
+                counts.push(acknack.count.0);
+            }
+        }
+        reader.handle_unmatched(NOW, Timestamp(1), WRITER);
+    }
+    assert_eq!(counts, [1, 2, 3]);
+}
+
+fn fragment(writer: Guid, number: u32, sample_bytes: u32, bytes: &[u8]) -> IncomingFragments<'_> {
+    IncomingFragments {
+        change: Incoming {
+            writer,
+            payload: SharedBytes::default(),
+            ..data(1)
+        },
+        run: FragmentRun {
+            first: FragmentNumber(number),
+            fragment_bytes: 1000,
+            sample_bytes,
+            bytes,
+        },
+    }
+}
+
+#[test]
+fn large_samples_of_several_writers_do_not_lock_each_other_out() {
+    let mut reader = reader(|config| config.reassembly_bytes_max = 30_000);
+    let writers: Vec<Guid> = (3..6)
+        .map(|byte| Guid::new(GuidPrefix([byte; 12]), WRITER.entity))
+        .collect();
+    for guid in &writers {
+        let info = MatchedWriter {
+            guid: *guid,
+            ..matched(true)
+        };
+        reader.handle_matched(NOW, info);
+        let all = Heartbeat {
+            first: SequenceNumber(1),
+            ..heartbeat(1, 1, 1, true)
+        };
+        reader.handle_heartbeat(NOW, *guid, &all).unwrap();
+    }
+    let bytes = [7; 1000];
+    let mut done = 0;
+    // As if each writer repaired everything again and again, interleaved with the others.
+    for _ in 0..4 {
+        for number in 1..=20 {
+            for guid in &writers {
+                let _ = reader.handle_data_frag(NOW, fragment(*guid, number, 20_000, &bytes));
+            }
+        }
+        done += taken(&mut reader).len();
+    }
+    assert_eq!(done, 3);
+    assert!(reader.reassembly_bytes() == 0);
+}
+
+#[test]
+fn a_best_effort_reader_that_joins_late_has_lost_nothing() {
+    let mut reader = reader(|config| config.reliable = false);
+    reader.handle_matched(NOW, matched(false));
+    let bytes = [7; 1000];
+    for number in 1..=2 {
+        let mut late = fragment(WRITER, number, 2000, &bytes);
+        late.change.sequence = SequenceNumber(1000);
+        reader.handle_data_frag(NOW, late).unwrap();
+    }
+    assert_eq!(taken(&mut reader), [1000]);
+    assert_eq!(reader.statistics().lost, 0);
 }

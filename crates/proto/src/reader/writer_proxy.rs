@@ -43,14 +43,14 @@ pub(super) struct WriterProxy {
     /// Numbers that do not concern this reader.
     pub(super) gone: RangeSet,
     pub(super) assemblies: BTreeMap<SequenceNumber, Assembly>,
+    /// A best-effort writer was heard before.
+    pub(super) contacted: bool,
     /// The greatest number the writer has announced.
     pub(super) last: SequenceNumber,
     /// The greatest number announced when the writer was first heard: history ends here.
     pub(super) history_ends: Option<SequenceNumber>,
     last_heartbeat: Option<Count>,
     last_heartbeat_frag: Option<Count>,
-    pub(super) acknack_count: Count,
-    pub(super) nack_frag_count: Count,
     /// When the next answer is due.
     pub(super) answer_at: Option<Instant>,
     /// Nothing was heard yet: when to ask (again) for a heartbeat.
@@ -71,12 +71,11 @@ impl WriterProxy {
             waiting_bytes: 0,
             gone: RangeSet::default(),
             assemblies: BTreeMap::new(),
+            contacted: false,
             last: SequenceNumber::ZERO,
             history_ends: None,
             last_heartbeat: None,
             last_heartbeat_frag: None,
-            acknack_count: Count(0),
-            nack_frag_count: Count(0),
             answer_at: None,
             ask_at: None,
             asked: 0,

@@ -29,6 +29,7 @@ impl Writer {
         let suppression = self.config.nack_suppression;
         let delay = self.config.nack_response_delay;
         let pushed = self.pushed;
+        let caught_up = self.acked;
         let reader = self
             .readers
             .get_mut(&from)
@@ -41,11 +42,13 @@ impl Writer {
         if !core::mem::replace(&mut reader.confirmed, true) {
             self.reported.push_back(WriterEvent::ReaderConfirmed(from));
         }
-        if core::mem::take(&mut reader.given_up) {
+        let news = reader.acknowledge(now, base);
+        // A reader that answers but takes nothing must not hold everybody back again.
+        if reader.given_up && reader.acked >= caught_up {
+            reader.given_up = false;
             reader.progressed_at = now;
             self.reported.push_back(WriterEvent::ReaderResumed(from));
         }
-        let news = reader.acknowledge(now, base);
         let mut asked = false;
         for sequence in acknack.state.iter() {
             // What has not left completely is on its way anyway.
@@ -88,7 +91,9 @@ impl Writer {
             return Err(Reject::new(RejectKind::SequenceNumber, 0));
         }
         let sequence = nack.number;
-        let fragments = self.history.get(sequence).map(super::Change::fragments);
+        let change = self.history.get(sequence);
+        let fragments = change.map(super::Change::fragments);
+        let fragment_bytes = change.map_or(0, |change| u64::from(change.fragment_bytes));
         let in_transit = (sequence > self.pushed).then_some(self.push_next);
         let delay = self.config.nack_response_delay;
         let reader = self
@@ -103,11 +108,13 @@ impl Writer {
         if !reader.may_ask_for(sequence) {
             return Ok(());
         }
+        let mut missing = 0u64;
         match fragments {
             Some(fragments) if sequence >= reader.first_relevant => {
                 for number in nack.state.iter() {
                     if number.0 <= fragments && in_transit.is_none_or(|next| number < next) {
                         reader.request_fragment(sequence, number);
+                        missing = missing.saturating_add(1);
                     }
                 }
             }
@@ -117,7 +124,7 @@ impl Writer {
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
-        self.pace.slow_down(now);
+        self.pace.lose(missing.saturating_mul(fragment_bytes));
         self.hurry_heartbeat(now);
         Ok(())
     }
@@ -138,13 +145,6 @@ impl Writer {
             }
         }
         if acked > self.acked {
-            let large = self
-                .history
-                .get(acked)
-                .is_some_and(|change| change.fragments() > 1);
-            if large {
-                self.pace.speed_up();
-            }
             self.acked = acked;
             self.progress = true;
         }

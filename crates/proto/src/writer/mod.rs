@@ -237,7 +237,7 @@ impl Writer {
             self.history.register(instance);
         } else {
             self.history.unregister(instance);
-            if kind.disposes() {
+            if kind.disposes() && self.config.durable {
                 self.dead.push_back((sequence, instance));
             }
         }
@@ -245,7 +245,9 @@ impl Writer {
     }
 
     fn is_disposed(&self, instance: InstanceHandle) -> bool {
-        self.history.newest(instance).is_some_and(|change| change.kind.disposes())
+        self.history
+            .newest(instance)
+            .is_some_and(|change| change.kind.disposes())
     }
 
     fn fragment_bytes(&self) -> u16 {
@@ -338,6 +340,22 @@ impl Writer {
     /// Everything up to here is acknowledged by every reliable reader that is not given up.
     pub fn acknowledged_through(&self) -> SequenceNumber {
         self.acked
+    }
+
+    /// True when every reliable reader that is not given up has acknowledged everything up to
+    /// `sequence`, history that a late joiner still has to fetch included.
+    pub fn is_acknowledged(&self, sequence: SequenceNumber) -> bool {
+        self.pushed >= sequence
+            && self
+                .holding_readers()
+                .all(|reader| reader.acked >= sequence)
+    }
+
+    /// Leaves what has not been sent completely to be asked for, so that a KEEP_LAST writer may
+    /// replace it.
+    pub fn skip_unsent(&mut self) {
+        self.pushed = self.history.last();
+        self.push_next = FragmentNumber::FIRST;
     }
 
     /// Number of changes kept.

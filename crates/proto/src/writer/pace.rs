@@ -1,12 +1,18 @@
 //! How fast fragments may leave.
 //!
-//! A token bucket whose rate halves when readers report missing fragments and grows again while
-//! large samples arrive unharmed, so that neither a default socket buffer nor a slow link is
-//! overrun for long.
+//! A token bucket. Its rate falls while readers report a considerable share of what was sent as
+//! missing and rises again while they do not, so that neither a default socket buffer nor a slow
+//! link is overrun for long, and a link that merely loses a little is not slowed down.
 
-use whimbrel_base::time::{Duration, Instant, NANOS_PER_SECOND};
+use whimbrel_base::time::{Duration, Instant};
 
 const BYTES_PER_SECOND_MIN: u64 = 1_000_000;
+
+/// How often the rate is judged.
+const JUDGED_EVERY: Duration = Duration::from_millis(5);
+
+/// One part in so many may be lost without slowing down.
+const LOSS_TOLERATED: u64 = 8;
 
 /// Token bucket in octets.
 #[derive(Debug)]
@@ -16,7 +22,9 @@ pub(super) struct Pace {
     burst_bytes: u64,
     tokens: u64,
     filled_at: Instant,
-    slowed_at: Option<Instant>,
+    judged_at: Instant,
+    sent_bytes: u64,
+    lost_bytes: u64,
 }
 
 impl Pace {
@@ -29,11 +37,14 @@ impl Pace {
             burst_bytes: burst_bytes.max(1),
             tokens: burst_bytes.max(1),
             filled_at: Instant::ZERO,
-            slowed_at: None,
+            judged_at: Instant::ZERO,
+            sent_bytes: 0,
+            lost_bytes: 0,
         }
     }
 
     fn refill(&mut self, now: Instant) {
+        self.judge(now);
         let nanos = now.since(self.filled_at).as_nanos().unsigned_abs();
         let gained = u128::from(nanos)
             .saturating_mul(u128::from(self.bytes_per_second))
@@ -45,6 +56,27 @@ impl Pace {
         }
     }
 
+    fn judge(&mut self, now: Instant) {
+        let since = now.since(self.judged_at);
+        if since < JUDGED_EVERY {
+            return;
+        }
+        self.judged_at = now;
+        if self.lost_bytes.saturating_mul(LOSS_TOLERATED) > self.sent_bytes {
+            let slower = self
+                .bytes_per_second
+                .saturating_sub(self.bytes_per_second / 4);
+            self.bytes_per_second = slower.max(BYTES_PER_SECOND_MIN);
+        } else {
+            let faster = self
+                .bytes_per_second
+                .saturating_add(self.bytes_per_second / 4);
+            self.bytes_per_second = faster.min(self.bytes_per_second_max);
+        }
+        self.sent_bytes = 0;
+        self.lost_bytes = 0;
+    }
+
     /// True when something may leave now.
     pub(super) fn allows(&mut self, now: Instant) -> bool {
         self.refill(now);
@@ -53,38 +85,24 @@ impl Pace {
 
     /// Takes `bytes` from the bucket; the last burst may overdraw it down to zero.
     pub(super) fn spend(&mut self, bytes: usize) {
-        self.tokens = self
-            .tokens
-            .saturating_sub(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.tokens = self.tokens.saturating_sub(bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(bytes);
+    }
+
+    /// A reader reports `bytes` as missing.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        self.lost_bytes = self.lost_bytes.saturating_add(bytes);
     }
 
     /// When half a burst will be available again.
     pub(super) fn next_at(&self) -> Instant {
         let wanted = u128::from((self.burst_bytes / 2).max(1).saturating_sub(self.tokens));
         let nanos = wanted
-            .saturating_mul(NANOS_PER_SECOND.unsigned_abs().into())
+            .saturating_mul(1_000_000_000)
             .div_ceil(u128::from(self.bytes_per_second.max(1)));
         let nanos = i64::try_from(nanos).unwrap_or(i64::MAX).max(1);
         self.filled_at.after(Duration::from_nanos(nanos))
-    }
-
-    /// Readers miss fragments: halves the rate, at most once in 5 ms.
-    pub(super) fn slow_down(&mut self, now: Instant) {
-        let recently = self
-            .slowed_at
-            .is_some_and(|at| now.since(at) < Duration::from_millis(5));
-        if !recently {
-            self.bytes_per_second = (self.bytes_per_second / 2).max(BYTES_PER_SECOND_MIN);
-            self.slowed_at = Some(now);
-        }
-    }
-
-    /// A large sample arrived everywhere: raises the rate by a quarter.
-    pub(super) fn speed_up(&mut self) {
-        let raised = self
-            .bytes_per_second
-            .saturating_add(self.bytes_per_second / 4);
-        self.bytes_per_second = raised.min(self.bytes_per_second_max);
     }
 }
 
@@ -103,19 +121,22 @@ mod tests {
         assert!(pace.allows(next));
     }
 
+    /// The rate after `steps` of 10 ms in each of which one part in `one_in` is lost.
+    fn after(pace: &mut Pace, from_ms: u64, steps: u64, one_in: u64) -> u64 {
+        for step in 0..steps {
+            pace.spend(10_000);
+            pace.lose(10_000 / one_in);
+            pace.allows(Instant((from_ms + step * 10) * 1_000_000));
+        }
+        pace.bytes_per_second
+    }
+
     #[test]
-    fn losses_halve_it_once_and_success_restores_it() {
-        let mut pace = Pace::new(64_000_000, 1_000);
-        pace.slow_down(Instant(0));
-        pace.slow_down(Instant(1_000_000));
-        assert_eq!(pace.bytes_per_second, 32_000_000);
-        for _ in 0..10 {
-            pace.speed_up();
-        }
-        assert_eq!(pace.bytes_per_second, 64_000_000);
-        for millis in 0..1000 {
-            pace.slow_down(Instant(millis * 10_000_000 + 10_000_000));
-        }
-        assert_eq!(pace.bytes_per_second, BYTES_PER_SECOND_MIN);
+    fn heavy_loss_slows_down_and_light_loss_does_not() {
+        let mut pace = Pace::new(1 << 30, 1_000_000);
+        assert_eq!(after(&mut pace, 10, 100, 20), 1 << 30);
+        assert_eq!(after(&mut pace, 2000, 100, 2), BYTES_PER_SECOND_MIN);
+        // Without loss it is back within a second.
+        assert_eq!(after(&mut pace, 4000, 100, 100_000), 1 << 30);
     }
 }

@@ -89,9 +89,13 @@ impl ReaderProxy {
     }
 
     /// Notes that everything before `base` is acknowledged; true when that is news.
+    ///
+    /// A reader that goes back has begun anew, because it took this writer for lost while the
+    /// writer heard it all the time: what it had is to be served again.
     pub(super) fn acknowledge(&mut self, now: Instant, base: SequenceNumber) -> bool {
-        let acked = base.previous();
+        let acked = base.max(self.first_relevant).previous();
         if acked <= self.acked {
+            self.acked = acked;
             return false;
         }
         self.acked = acked;
@@ -163,4 +167,32 @@ fn accept(last: &mut Option<Count>, count: Count) -> bool {
     }
     *last = Some(count);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use whimbrel_base::guid::Guid;
+
+    #[test]
+    fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
+        let info = MatchedReader {
+            guid: Guid::UNKNOWN,
+            reliable: true,
+            durable: true,
+            expects_inline_qos: false,
+            locators: vec![],
+            message_bytes_max: 1472,
+        };
+        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4));
+        assert!(reader.acknowledge(Instant(1), SequenceNumber(10)));
+        reader.confirmed = true;
+        assert!(!reader.wants_heartbeat(SequenceNumber(9)));
+        assert!(!reader.may_ask_for(SequenceNumber(5)));
+        assert!(!reader.acknowledge(Instant(2), SequenceNumber(1)));
+        assert_eq!(reader.acked, SequenceNumber(3));
+        assert!(reader.wants_heartbeat(SequenceNumber(9)));
+        assert!(reader.may_ask_for(SequenceNumber(5)));
+    }
 }

@@ -197,15 +197,21 @@ fn a_silent_reader_is_given_up_and_may_come_back() {
     }
     assert!(events.contains(&WriterEvent::ReaderGivenUp(READER)));
     writer.write(now, change(16)).unwrap();
+    // An answer without progress changes nothing.
     writer
         .handle_acknack(now, READER, &acknack(1, &[1], 1))
+        .unwrap();
+    sent.words();
+    writer.poll_transmit(now, &mut sent);
+    assert!(sent.words().contains(&"gap"));
+    writer.write(now, change(16)).unwrap();
+    writer.poll_transmit(now, &mut sent);
+    writer
+        .handle_acknack(now, READER, &acknack(4, &[], 2))
         .unwrap();
     let resumed = core::iter::from_fn(|| writer.poll_event())
         .any(|event| event == WriterEvent::ReaderResumed(READER));
     assert!(resumed);
-    sent.words();
-    writer.poll_transmit(now, &mut sent);
-    assert!(sent.words().contains(&"gap"));
 }
 
 #[test]
@@ -412,10 +418,14 @@ fn what_precedes_a_match_is_gapped_however_it_is_asked_for() {
     }
     writer.poll_transmit(NOW, &mut sent);
     writer.handle_matched(NOW, matched(true, false));
-    writer.handle_acknack(NOW, READER, &acknack(1, &[], 1)).unwrap();
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[], 1))
+        .unwrap();
     writer.poll_transmit(NOW, &mut sent);
     sent.words();
-    writer.handle_acknack(NOW, READER, &acknack(1, &[2], 2)).unwrap();
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[2], 2))
+        .unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.words(), ["gap", "heartbeat?"]);
     let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(2));
@@ -437,11 +447,49 @@ fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
     let mut writer = writer(|config| config.durable = true);
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, false));
-    let keyed = |kind| NewChange { kind, instance: InstanceHandle([1; 16]), ..change(4) };
-    for kind in [ChangeKind::Alive, ChangeKind::Disposed, ChangeKind::Unregistered] {
+    let keyed = |kind| NewChange {
+        kind,
+        instance: InstanceHandle([1; 16]),
+        ..change(4)
+    };
+    for kind in [
+        ChangeKind::Alive,
+        ChangeKind::Disposed,
+        ChangeKind::Unregistered,
+    ] {
         writer.write(NOW, keyed(kind)).unwrap();
         writer.poll_transmit(NOW, &mut sent);
     }
     let kept = writer.sample_of(InstanceHandle([1; 16])).unwrap();
     assert_eq!(kept.kind, ChangeKind::DisposedUnregistered);
+}
+
+#[test]
+fn acknowledgement_waits_for_late_joiners_too() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    let sequence = writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(writer.is_acknowledged(sequence));
+    writer.handle_matched(NOW, matched(true, true));
+    assert!(!writer.is_acknowledged(sequence));
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[], 1))
+        .unwrap();
+    assert!(writer.is_acknowledged(sequence));
+}
+
+#[test]
+fn an_unsent_sample_may_be_skipped_and_replaced() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    writer.skip_unsent();
+    writer.write(NOW, change(16)).unwrap();
+    sent.words();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words()[0], "data");
 }

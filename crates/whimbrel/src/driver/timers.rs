@@ -32,6 +32,16 @@ impl Default for TimerSlot {
     }
 }
 
+impl TimerSlot {
+    /// True when the entry for `at` is the one that counts. An earlier one may have been added
+    /// since; then this one is stale, and firing it would only make it reproduce itself.
+    fn claim(&self, at: Instant) -> bool {
+        self.0
+            .compare_exchange(at.0, u64::MAX, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+}
+
 struct Entry {
     at: Instant,
     owner: Weak<dyn Timed>,
@@ -91,10 +101,55 @@ impl Timers {
                 }
                 heap.pop()
             };
-            if let Some(owner) = due.and_then(|Reverse(entry)| entry.owner.upgrade()) {
-                owner.timer().0.store(u64::MAX, Ordering::SeqCst);
+            let Some(Reverse(entry)) = due else { return };
+            if let Some(owner) = entry.owner.upgrade()
+                && owner.timer().claim(entry.at)
+            {
                 owner.on_timer(now);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Owner {
+        slot: TimerSlot,
+        calls: AtomicU64,
+    }
+
+    impl Timed for Owner {
+        fn on_timer(&self, _now: Instant) {
+            self.calls.fetch_add(1, Ordering::SeqCst);
+        }
+
+        fn timer(&self) -> &TimerSlot {
+            &self.slot
+        }
+    }
+
+    #[test]
+    fn stale_entries_neither_fire_nor_multiply() {
+        let timers = Timers::default();
+        let owner = Arc::new(Owner::default());
+        let as_timed: Arc<dyn Timed> = owner.clone();
+        let weak = Arc::downgrade(&as_timed);
+        let calls = || owner.calls.load(Ordering::SeqCst);
+        assert!(timers.arm(&owner.slot, &weak, Instant(10)));
+        assert!(!timers.arm(&owner.slot, &weak, Instant(12)));
+        assert!(timers.arm(&owner.slot, &weak, Instant(5)));
+        timers.fire(Instant(5));
+        assert_eq!(calls(), 1);
+        assert!(timers.arm(&owner.slot, &weak, Instant(20)));
+        timers.fire(Instant(10));
+        assert_eq!(calls(), 1);
+        timers.fire(Instant(20));
+        assert_eq!(calls(), 2);
+        assert_eq!(timers.next_at(), None);
     }
 }
