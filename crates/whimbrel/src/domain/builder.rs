@@ -24,7 +24,13 @@ use crate::driver::ports;
 use crate::driver::sockets::{Families, GROUP_V4, SocketPlan, Sockets};
 use crate::error::Error;
 
-/// Participant indices that are looked for on this host and on peers given without a port.
+/// Shortest lease of a participant.
+const LEASE_MIN: Duration = Duration::from_millis(100);
+
+/// Shortest time between announcements.
+const PERIOD_MIN: Duration = Duration::from_millis(10);
+
+/// Participant indices that peers given without a port are asked for.
 const PROBED_INDICES: u32 = 32;
 
 /// Maximum transmission unit assumed of every link but loopback, in octets.
@@ -223,6 +229,7 @@ impl DomainParticipantBuilder {
                 ports::DOMAIN_MAX
             )));
         }
+        self.check_times()?;
         self.qos.check()?;
         self.qos.check_supported()?;
         let interfaces = self.select_interfaces()?;
@@ -255,6 +262,17 @@ impl DomainParticipantBuilder {
         Ok(DomainParticipant {
             inner: Arc::new(inner),
         })
+    }
+
+    fn check_times(&self) -> Result<(), Error> {
+        let (lease, period) = (self.lease, self.announce_period);
+        if period < PERIOD_MIN || lease < LEASE_MIN || period > lease.divided_by(2) {
+            return Err(Error::BadParameter(format!(
+                "a lease of {lease} with an announcement every {period}: the lease must be at \
+                 least {LEASE_MIN}, the period at least {PERIOD_MIN} and at most half the lease"
+            )));
+        }
+        Ok(())
     }
 
     fn select_interfaces(&self) -> Result<Vec<Interface>, Error> {
@@ -379,7 +397,7 @@ impl DomainParticipantBuilder {
         };
         let v6 = has_loopback.then_some(IpAddr::V6(Ipv6Addr::LOCALHOST));
         let targets = [v4.filter(|_| families.v4), v6.filter(|_| families.v6)];
-        (0..PROBED_INDICES)
+        (0..ports::INDEX_COUNT)
             .filter(|index| Some(*index) != own_index)
             .flat_map(|index| {
                 let port = ports::unicast(self.domain, index);

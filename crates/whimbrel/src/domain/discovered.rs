@@ -99,6 +99,8 @@ pub struct Diagnostics {
     pub send_dropped: u64,
     /// Receive calls that failed.
     pub receive_errors: u64,
+    /// Steps of the process's io thread that failed or panicked.
+    pub io_faults: u64,
     /// How often somebody else claimed our identity.
     pub own_guid_claimed: u64,
 }
@@ -214,6 +216,7 @@ impl DomainParticipant {
             ),
             send_dropped: sockets.dropped.load(Ordering::Relaxed),
             receive_errors: core.receive_errors.load(Ordering::Relaxed),
+            io_faults: core.driver.faults.load(Ordering::Relaxed),
             own_guid_claimed: core.own_guid_claimed.load(Ordering::Relaxed),
         }
     }

@@ -69,6 +69,12 @@ impl ParticipantInner {
     }
 }
 
+impl Drop for ParticipantInner {
+    fn drop(&mut self) {
+        self.core.leave();
+    }
+}
+
 impl DomainParticipant {
     /// Its domain.
     pub fn domain_id(&self) -> u32 {

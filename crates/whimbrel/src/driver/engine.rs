@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
@@ -17,6 +18,9 @@ use super::timers::{Timed, TimerSlot, Timers};
 use super::wake::lock;
 
 const WAKE: Token = Token(0);
+
+/// Pause after the system refused to wait, so that the thread does not spin.
+const FAULT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Datagrams received per call.
 const BATCH: usize = 8;
@@ -57,6 +61,8 @@ pub(crate) struct Engine {
     /// Until when the io thread sleeps; deadlines before that must wake it.
     sleeps_until: AtomicU64,
     stopping: AtomicBool,
+    /// Steps of the io thread that failed or panicked.
+    pub(crate) faults: AtomicU64,
     pub(crate) callbacks: Arc<Callbacks>,
 }
 
@@ -87,6 +93,7 @@ impl Driver {
             next_token: AtomicU64::new(1),
             sleeps_until: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
+            faults: AtomicU64::new(0),
             callbacks: Arc::new(Callbacks::default()),
         });
         let worker = Arc::clone(&engine);
@@ -120,9 +127,17 @@ impl Engine {
         let mut events = Events::with_capacity(16);
         let mut batch = RecvBatch::new(BATCH, SLABS);
         while !self.stopping.load(Ordering::SeqCst) {
-            if self.turn(&mut events, &mut batch).is_err() {
-                // The set of sources itself is broken; without it nothing can be received.
-                return;
+            // A user's type or waker may panic on this thread; the bus goes on without that step.
+            let turned = catch_unwind(AssertUnwindSafe(|| self.turn(&mut events, &mut batch)));
+            match turned {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => {
+                    self.faults.fetch_add(1, Ordering::Relaxed);
+                    thread::sleep(FAULT_PAUSE);
+                }
+                Err(_) => {
+                    self.faults.fetch_add(1, Ordering::Relaxed);
+                }
             }
         }
     }

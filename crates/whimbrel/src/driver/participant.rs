@@ -345,6 +345,11 @@ impl ParticipantCore {
         Ok(())
     }
 
+    /// Says farewell. The program may end as soon as this returns.
+    pub(crate) fn leave(&self) {
+        self.change(|control, now| control.depart(now));
+    }
+
     fn reject(&self, reject: Reject) {
         lock(&self.rejects).count(reject.kind);
     }
@@ -415,13 +420,6 @@ impl Drop for ParticipantCore {
         for token in lock(&self.tokens).drain(..) {
             self.driver.remove(token);
         }
-        let now = clock::now();
-        let control = self
-            .control
-            .get_mut()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        control.depart(now);
-        control.poll_transmit(now, &mut SocketOutbox(&self.sockets));
     }
 }
 

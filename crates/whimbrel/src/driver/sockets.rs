@@ -58,7 +58,9 @@ pub(crate) struct Sockets {
     multicast_interfaces: Vec<Interface>,
     /// Held while the outgoing multicast interface is switched.
     multicasting: Mutex<()>,
-    writable: Mutex<(Poller, Events)>,
+    /// Waits for room in the send buffer, one for each IP version.
+    writable_v4: Mutex<(Poller, Events)>,
+    writable_v6: Mutex<(Poller, Events)>,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams sent, and their octets.
@@ -83,11 +85,9 @@ impl Sockets {
             .cloned()
             .collect();
         let group = open_group(plan, &multicast_interfaces);
-        let poller = Poller::new()?;
-        for socket in v4.iter().chain(&v6) {
-            poller.add(&**socket, Token(0), Interest::Write, Trigger::Level)?;
-        }
         Ok(Self {
+            writable_v4: writable(v4.as_deref())?,
+            writable_v6: writable(v6.as_deref())?,
             v4,
             v6,
             multicast_interfaces: if group.is_some() {
@@ -97,7 +97,6 @@ impl Sockets {
             },
             group,
             multicasting: Mutex::new(()),
-            writable: Mutex::new((poller, Events::with_capacity(2))),
             dropped: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
@@ -155,7 +154,12 @@ impl Sockets {
                     return;
                 }
                 Ok(SendOutcome::Full) => {
-                    let mut writable = lock(&self.writable);
+                    let of_family = if to.is_ipv4() {
+                        &self.writable_v4
+                    } else {
+                        &self.writable_v6
+                    };
+                    let mut writable = lock(of_family);
                     let (poller, events) = &mut *writable;
                     // A wait that fails only makes the next try come sooner.
                     let _ = poller.wait(Some(FULL_WAIT), events);
@@ -187,6 +191,14 @@ impl Outbox for SocketOutbox<'_> {
             }
         }
     }
+}
+
+fn writable(socket: Option<&UdpSocket>) -> io::Result<Mutex<(Poller, Events)>> {
+    let poller = Poller::new()?;
+    if let Some(socket) = socket {
+        poller.add(socket, Token(0), Interest::Write, Trigger::Level)?;
+    }
+    Ok(Mutex::new((poller, Events::with_capacity(1))))
 }
 
 type Unicast = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>, Option<u32>);

@@ -123,7 +123,11 @@ impl EntityStatus {
 
     /// Has listeners told of those of `kinds` that changed and were not read.
     pub(crate) fn retell(&self, kinds: StatusMask) {
-        let wanted = StatusMask(kinds.0 & self.changed().0 & self.wanted().0);
+        let mut kinds = kinds;
+        if kinds.contains(StatusKind::DataOnReaders) {
+            kinds.insert(StatusKind::DataAvailable);
+        }
+        let wanted = kinds & self.changed() & self.wanted();
         if !wanted.is_empty() {
             self.enqueue(wanted);
         }

@@ -1,6 +1,7 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant as StdInstant;
 
@@ -62,6 +63,8 @@ pub(crate) struct WriterCore {
     pub(crate) status: Arc<EntityStatus>,
     /// The bell of `status`: rings at every change.
     pub(crate) bell: Arc<Bell>,
+    /// Threads that wait for room in history.
+    blocked: AtomicUsize,
     timer: TimerSlot,
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
@@ -93,6 +96,7 @@ impl WriterCore {
             }),
             bell: Arc::clone(&status.bell),
             status,
+            blocked: AtomicUsize::new(0),
             timer: TimerSlot::default(),
             sockets,
             engine,
@@ -139,13 +143,33 @@ impl WriterCore {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {
                 self.drain(state, started);
+                if self.blocked.load(Ordering::SeqCst) > 0 {
+                    // Whoever waits must look again, or the machine takes it for gone.
+                    self.bell.ring();
+                }
                 return outcome;
             }
         }
         let deadline = draft.max_blocking.map(|wait| StdInstant::now() + wait);
+        self.blocked.fetch_add(1, Ordering::SeqCst);
         let written = || self.try_write(&draft.change);
         let waited = self.bell.wait_until(deadline, written);
-        waited.unwrap_or(Err(WriteError::WouldBlock))
+        self.blocked.fetch_sub(1, Ordering::SeqCst);
+        waited.unwrap_or_else(|| self.replace(&draft.change))
+    }
+
+    /// After all the waiting allowed: a KEEP_LAST history replaces what has not left yet, any
+    /// other stays as it is. DDS 1.4 §2.2.3.18.
+    fn replace(&self, change: &NewChange) -> Result<SequenceNumber, WriteError> {
+        let mut state = self.lock();
+        if state.machine.config().depth.is_none() {
+            return Err(WriteError::WouldBlock);
+        }
+        let now = clock::now();
+        state.machine.skip_unsent();
+        let outcome = state.machine.write(now, change.clone());
+        self.drain(state, now);
+        outcome
     }
 
     /// Writes an encoded change; `None` while history is full.

@@ -54,7 +54,7 @@ impl<T: DdsType> DataWriter<T> {
         let target = self.inner.core.lock().machine.last_sequence();
         until(Arc::clone(&self.inner.core.bell), move || {
             let state = writer.inner.core.lock();
-            (state.machine.acknowledged_through() >= target).then_some(())
+            state.machine.is_acknowledged(target).then_some(())
         })
     }
 

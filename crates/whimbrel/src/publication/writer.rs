@@ -332,7 +332,7 @@ impl<T: DdsType> DataWriter<T> {
         let target = self.inner.core.lock().machine.last_sequence();
         let done = || {
             let state = self.inner.core.lock();
-            (state.machine.acknowledged_through() >= target).then_some(())
+            state.machine.is_acknowledged(target).then_some(())
         };
         self.inner
             .core
@@ -423,6 +423,10 @@ fn machine_config(guid: Guid, qos: &DataWriterQos) -> WriterConfig {
     config.samples_max = count_of(limits.max_samples);
     config.instances_max = count_of(limits.max_instances);
     config.samples_per_instance_max = count_of(limits.max_samples_per_instance);
+    if !limits.max_samples.is_unlimited() {
+        // The user has said how much may be under way.
+        config.unacknowledged_bytes_max = u64::MAX;
+    }
     config
 }
 

@@ -1,12 +1,17 @@
 //! The public API on loopback.
 
+mod asynchronous;
+mod conditions;
 mod exchange;
+mod listeners;
 mod raw;
+mod settings;
+mod statuses;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use whimbrel::{DdsType, DomainParticipant};
+use whimbrel::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant};
 
 /// Long enough for a loaded machine; nothing here waits that long unless it fails.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,14 +30,19 @@ struct Blob {
     bytes: Vec<u8>,
 }
 
-/// Two participants alone in a part of the domain that no other test shares.
-fn pair() -> (DomainParticipant, DomainParticipant) {
+/// A part of the domain that no other test shares.
+fn tag() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let tag = format!(
+    format!(
         "it-{}-{}",
         std::process::id(),
         NEXT.fetch_add(1, Ordering::Relaxed)
-    );
+    )
+}
+
+/// Two participants alone in a part of the domain that no other test shares.
+fn pair() -> (DomainParticipant, DomainParticipant) {
+    let tag = tag();
     let join = || {
         let builder = DomainParticipant::builder(77)
             .domain_tag(&tag)
@@ -40,6 +50,22 @@ fn pair() -> (DomainParticipant, DomainParticipant) {
         builder.build().unwrap()
     };
     (join(), join())
+}
+
+/// A reliable writer and reader of positions, which keep everything and know of each other.
+fn matched_pair() -> (DataWriter<Position>, DataReader<Position>) {
+    let (here, there) = pair();
+    let topic = here.create_topic("positions").unwrap();
+    let writer = here
+        .create_datawriter(&topic, DataWriterQos::default().reliable().keep_all())
+        .unwrap();
+    let topic = there.create_topic("positions").unwrap();
+    let reader = there
+        .create_datareader(&topic, DataReaderQos::default().reliable().keep_all())
+        .unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    reader.wait_for_matched(1, PATIENCE).unwrap();
+    (writer, reader)
 }
 
 fn position(vehicle: &str, x: i32) -> Position {
