@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 
 use super::Reader;
@@ -89,7 +90,14 @@ impl Reader {
             proxy.ask_at = Some(now.after(wait));
             self.acknack_count = self.acknack_count.next();
             message.destination(writer.prefix);
-            let nothing = SequenceNumberSet::new(SequenceNumber::FIRST);
+            // Fast DDS answers a first empty set at once with base 0 alone, which is not valid
+            // for anybody else (RTPS 2.5 §8.3.5.5); with base 1 it waits for its next heartbeat.
+            let base = if proxy.info.vendor == VendorId::FAST_DDS {
+                SequenceNumber::ZERO
+            } else {
+                SequenceNumber::FIRST
+            };
+            let nothing = SequenceNumberSet::new(base);
             message.acknack(entity, writer.entity, nothing, self.acknack_count, false);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
             return;
@@ -98,19 +106,32 @@ impl Reader {
             return;
         }
         proxy.answer_at = None;
-        let missing = self.wanted(proxy);
-        let fragments = self.wanted_fragments(now, proxy);
-        let repeated = proxy.requested.is_some_and(|(at, base)| {
-            base == missing.base() && now.since(at) < self.config.nack_period
-        });
+        let mut missing = self.wanted(proxy);
+        let mut fragments = self.wanted_fragments(now, proxy);
         let asks = !missing.is_empty() || !fragments.is_empty();
-        if asks && repeated && !proxy.must_answer {
-            let (at, _) = proxy.requested.unwrap_or((now, missing.base()));
-            proxy.answer_at = Some(at.after(self.config.nack_period));
+        if !asks && !proxy.must_answer {
             return;
         }
-        if asks {
-            proxy.requested = Some((now, missing.base()));
+        let first = fragments
+            .first()
+            .map(|(sequence, set)| (*sequence, set.base()));
+        let request = (missing.base(), first);
+        let repeats_at = proxy
+            .requested
+            .filter(|(_, last)| *last == request)
+            .map(|(at, _)| at.after(self.config.nack_period))
+            .filter(|at| asks && *at > now);
+        if let Some(at) = repeats_at {
+            // Nothing has come of the last request yet: a writer that insists hears where we
+            // are, but not the request again, or a lost repair is repeated as fast as it travels.
+            proxy.answer_at = Some(at);
+            if !proxy.must_answer {
+                return;
+            }
+            missing = SequenceNumberSet::new(missing.base());
+            fragments.clear();
+        } else if asks {
+            proxy.requested = Some((now, request));
         }
         message.destination(writer.prefix);
         if !missing.is_empty() || proxy.must_answer {

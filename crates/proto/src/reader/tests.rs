@@ -583,3 +583,58 @@ fn a_best_effort_reader_that_joins_late_has_lost_nothing() {
     assert_eq!(taken(&mut reader), [1000]);
     assert_eq!(reader.statistics().lost, 0);
 }
+
+#[test]
+fn the_first_question_is_put_as_each_vendor_answers_it_at_once() {
+    for (vendor, base) in [(VendorId::WHIMBREL, 1), (VendorId::FAST_DDS, 0)] {
+        let mut reader = reader(|_| {});
+        let writer = MatchedWriter {
+            vendor,
+            ..matched(true)
+        };
+        reader.handle_matched(NOW, writer);
+        let mut sent = Sent::default();
+        reader.poll_transmit(NOW, &mut sent);
+        let asked = MessageReceiver::new(&sent.0[0], WRITER.prefix)
+            .unwrap()
+            .find_map(|inbound| match inbound.unwrap().submessage {
+                Submessage::AckNack(acknack) => Some(acknack),
+                _ => None,
+            });
+        let asked = asked.unwrap();
+        assert_eq!(asked.state.base(), SequenceNumber(base), "{vendor:?}");
+        assert!(asked.state.is_empty() && !asked.is_final, "{vendor:?}");
+    }
+}
+
+#[test]
+fn a_writer_that_is_reliable_no_more_is_not_asked_for_ever() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    reader.handle_matched(NOW, matched(false));
+    reader.handle_data(NOW, data(1)).unwrap();
+    let mut sent = Sent::default();
+    reader.poll_transmit(NOW, &mut sent);
+    assert_eq!(reader.poll_timeout(), None);
+    assert_eq!(taken(&mut reader), [1]);
+}
+
+#[test]
+fn a_writer_that_insists_does_not_get_the_same_request_again_at_once() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    let hear = |reader: &mut Reader, now: Instant, count: i32| {
+        let heartbeat = heartbeat(1, 2, count, false);
+        reader.handle_heartbeat(now, WRITER, &heartbeat).unwrap();
+        answers(reader, now)
+    };
+    answers(&mut reader, NOW);
+    assert_eq!(hear(&mut reader, NOW, 1), [(1, vec![1, 2])]);
+    let soon = NOW.after(Duration::from_millis(1));
+    assert_eq!(hear(&mut reader, soon, 2), [(1, vec![])]);
+    let (again, _) = reader.poll_timeout().unwrap();
+    assert_eq!(again, NOW.after(Duration::from_millis(5)));
+    assert_eq!(answers(&mut reader, again), [(1, vec![1, 2])]);
+    reader.handle_data(again, data(1)).unwrap();
+    assert_eq!(hear(&mut reader, again, 3), [(2, vec![2])]);
+}
