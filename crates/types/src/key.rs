@@ -14,8 +14,9 @@ use alloc::vec::Vec;
 use md5::{Digest, Md5};
 use whimbrel_base::reject::{Reject, RejectKind};
 
+use crate::decoder::Decoder;
 use crate::encoder::{EncodeError, Encoder};
-use crate::payload::read;
+use crate::payload::{read, read_key};
 use crate::representation::Representation;
 use crate::value::traits::{DdsType, DdsValue};
 
@@ -64,16 +65,20 @@ impl KeyHasher {
         if !T::KEYED {
             return Ok([0; 16]);
         }
-        self.key.clear();
-        let mut encoder = Encoder::new_key_holder(&mut self.key, self.representation);
-        read(payload, T::EXTENSIBILITY, |input| {
-            if is_serialized_key {
-                *input = input.clone().of_key();
-            }
-            T::transcode_key(input, &mut encoder)
-        })?;
-        let finished = encoder.finish();
-        finished.map_err(|_| Reject::new(RejectKind::Key, payload.len()))?;
+        let representation = self.representation;
+        let key = &mut self.key;
+        let transcode = |input: &mut Decoder<'_>| {
+            key.clear();
+            let mut encoder = Encoder::new_key_holder(key, representation);
+            T::transcode_key(input, &mut encoder)?;
+            let finished = encoder.finish();
+            finished.map_err(|_| Reject::new(RejectKind::Key, payload.len()))
+        };
+        if is_serialized_key {
+            read_key(payload, T::EXTENSIBILITY, transcode)?;
+        } else {
+            read(payload, T::EXTENSIBILITY, transcode)?;
+        }
         Ok(self.digest::<T>())
     }
 

@@ -65,10 +65,7 @@ pub fn key_from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
     if !T::KEYED {
         return Err(Reject::new(RejectKind::Key, 0));
     }
-    read(payload, T::EXTENSIBILITY, |input| {
-        *input = input.clone().of_key();
-        T::decode_key(input)
-    })
+    read_key(payload, T::EXTENSIBILITY, T::decode_key)
 }
 
 fn write<T: DdsType>(
@@ -97,6 +94,30 @@ fn write<T: DdsType>(
     Ok(())
 }
 
+/// As [`read`], for a serialized key.
+///
+/// Cyclone DDS 0.10 announces the delimiter of an appendable key and leaves it out. What cannot
+/// be read with one is read without, where that takes up every octet.
+pub(crate) fn read_key<R>(
+    payload: &[u8],
+    extensibility: Extensibility,
+    mut decode: impl FnMut(&mut Decoder<'_>) -> Result<R, Reject>,
+) -> Result<R, Reject> {
+    let mut decode_key = |input: &mut Decoder<'_>| {
+        *input = input.clone().of_key();
+        decode(input)
+    };
+    let as_announced = read(payload, extensibility, &mut decode_key);
+    if as_announced.is_ok() || extensibility == Extensibility::Final {
+        return as_announced;
+    }
+    let mut input = open(payload)?.input.undelimited();
+    match decode_key(&mut input) {
+        Ok(key) if input.remaining() == 0 => Ok(key),
+        _ => as_announced,
+    }
+}
+
 /// Opens a payload and has `decode` read the value in it; offsets of refusals count from the
 /// start of the payload.
 pub(crate) fn read<R>(
@@ -104,6 +125,25 @@ pub(crate) fn read<R>(
     extensibility: Extensibility,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, Reject>,
 ) -> Result<R, Reject> {
+    let Opened {
+        mut input,
+        delimited,
+    } = open(payload)?;
+    let result = match (extensibility, delimited) {
+        (Extensibility::Final, true) => input.appendable(decode),
+        (Extensibility::Appendable, false) => decode(&mut input.undelimited()),
+        (Extensibility::Final, false) | (Extensibility::Appendable, true) => decode(&mut input),
+    };
+    result.map_err(|reject| reject.shifted(HEADER_LEN))
+}
+
+struct Opened<'a> {
+    input: Decoder<'a>,
+    delimited: bool,
+}
+
+/// Reads the encapsulation header.
+fn open(payload: &[u8]) -> Result<Opened<'_>, Reject> {
     let Some((&[id0, id1, _, options], body)) = payload.split_first_chunk::<HEADER_LEN>() else {
         return Err(Reject::new(RejectKind::Truncated, payload.len()));
     };
@@ -115,11 +155,8 @@ pub(crate) fn read<R>(
     // XTypes 1.3 §7.6.3.1.2: the two lowest bits count the padding at the end.
     let end = body.len().saturating_sub(usize::from(options & 0b11));
     let body = body.get(..end).unwrap_or_default();
-    let mut input = Decoder::new(body, representation, endian);
-    let result = match (extensibility, delimited) {
-        (Extensibility::Final, true) => input.appendable(decode),
-        (Extensibility::Appendable, false) => decode(&mut input.undelimited()),
-        (Extensibility::Final, false) | (Extensibility::Appendable, true) => decode(&mut input),
-    };
-    result.map_err(|reject| reject.shifted(HEADER_LEN))
+    Ok(Opened {
+        input: Decoder::new(body, representation, endian),
+        delimited,
+    })
 }

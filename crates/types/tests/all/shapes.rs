@@ -104,3 +104,30 @@ fn final_and_appendable_differ_in_xcdr2_alone() {
     assert_eq!(payload, [&[0, 7, 0, 0][..], &body].concat());
     assert_eq!(from_payload::<Shape>(&payload), Ok(shape));
 }
+
+#[derive(DdsType, Clone, PartialEq, Debug)]
+#[dds(crate = "whimbrel_types", appendable)]
+struct Numbered {
+    #[dds(key)]
+    id: u32,
+    seq: u32,
+}
+
+/// As Cyclone DDS 11.0 and as Cyclone DDS 0.10.2 send the key 1: with the delimiter that the
+/// encapsulation announces, and without.
+#[test]
+fn a_key_without_its_announced_delimiter_is_understood() {
+    let whole = [0, 9, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0];
+    let bare = [0, 9, 0, 0, 1, 0, 0, 0];
+    let hash = key_hash(&Numbered { id: 1, seq: 0 });
+    for payload in [&whole[..], &bare[..]] {
+        assert_eq!(key_from_payload::<Numbered>(payload).unwrap().id, 1);
+        let of_payload = key_hash_from_payload::<Numbered>(payload, true);
+        assert_eq!(of_payload.unwrap(), hash.unwrap());
+        assert!(key_from_payload::<Numbered>(&payload[..payload.len() - 1]).is_err());
+    }
+    assert!(
+        from_payload::<Numbered>(&bare).is_err(),
+        "a sample is no key"
+    );
+}
