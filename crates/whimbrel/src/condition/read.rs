@@ -47,11 +47,12 @@ impl ReadCondition {
     /// Whether the reader has such samples. DDS 1.4 §2.2.2.1.7.1.
     pub fn trigger_value(&self) -> bool {
         self.inner.reader.upgrade().is_some_and(|reader| {
-            reader.has_matching(
-                self.inner.sample_states,
-                self.inner.view_states,
-                self.inner.instance_states,
-            )
+            reader.status.is_alive()
+                && reader.has_matching(
+                    self.inner.sample_states,
+                    self.inner.view_states,
+                    self.inner.instance_states,
+                )
         })
     }
 

@@ -32,23 +32,25 @@ impl StatusCondition {
     /// The statuses that make it true; all of them at first, none once the entity is gone.
     /// DDS 1.4 §2.2.2.1.9.2.
     pub fn enabled_statuses(&self) -> StatusMask {
-        self.status
-            .upgrade()
+        self.entity()
             .map_or(StatusMask::NONE, |status| status.enabled())
     }
 
     /// Sets the statuses that make it true. DDS 1.4 §2.2.2.1.9.1.
     pub fn set_enabled_statuses(&self, kinds: impl Into<StatusMask>) {
-        if let Some(status) = self.status.upgrade() {
+        if let Some(status) = self.entity() {
             status.enable(kinds.into());
         }
     }
 
     /// Whether an enabled status has changed. DDS 1.4 §2.2.2.1.7.1.
     pub fn trigger_value(&self) -> bool {
-        self.status
-            .upgrade()
+        self.entity()
             .is_some_and(|status| status.changed().intersects(status.enabled()))
+    }
+
+    fn entity(&self) -> Option<Arc<EntityStatus>> {
+        self.status.upgrade().filter(|status| status.is_alive())
     }
 
     pub(super) fn bell(&self) -> &Arc<Bell> {

@@ -59,6 +59,13 @@ impl EntityStatus {
         }
     }
 
+    /// True until the last handle of the entity is gone, which may be before the driver lets go.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.owner
+            .get()
+            .is_none_or(|owner| owner.strong_count() > 0)
+    }
+
     /// Notes changed statuses, under the lock that guards their values; follow it with
     /// [`EntityStatus::tell`].
     pub(crate) fn mark(&self, kinds: StatusMask) {
@@ -193,9 +200,10 @@ impl Dispatch for EntityStatus {
         }
         for level in self.levels() {
             let kinds = pending & level.listener.mask();
-            if !kinds.is_empty() {
-                pending = pending & !kinds;
-                level.call(&owner, kinds);
+            pending = pending & !kinds;
+            // One by one: a panic over one status loses no other.
+            for kind in kinds.iter() {
+                level.call(&owner, StatusMask::of(kind));
             }
         }
     }

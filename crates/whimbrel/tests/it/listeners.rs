@@ -6,8 +6,8 @@ use std::thread;
 use whimbrel::base::status::{PublicationMatched, SubscriptionMatched};
 use whimbrel::{
     AnyDataReader, AnyDataWriter, DataReader, DataReaderListener, DataReaderQos, DataWriter,
-    DataWriterListener, DataWriterQos, DomainParticipantListener, PublisherListener, StatusKind,
-    StatusMask, Subscriber, SubscriberListener, Topic, TopicListener, WaitSet,
+    DataWriterListener, DataWriterQos, DomainParticipantListener, PublisherListener, Sample,
+    StatusKind, StatusMask, Subscriber, SubscriberListener, Topic, TopicListener, WaitSet,
 };
 
 use super::{Blob, PATIENCE, Position, matched_pair, pair, position};
@@ -156,9 +156,8 @@ impl SubscriberListener for Group {
 
     fn on_data_available(&mut self, reader: &AnyDataReader) {
         let reader: DataReader<Position> = reader.downcast().unwrap();
-        for sample in reader.samples() {
-            let heard = Heard::Participant(sample.data().unwrap().x);
-            self.to.send(heard).unwrap();
+        for data in reader.samples().filter_map(Sample::into_data) {
+            self.to.send(Heard::Participant(data.x)).unwrap();
         }
     }
 
