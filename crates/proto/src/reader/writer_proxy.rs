@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::sequence::{Count, SequenceNumber};
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
@@ -28,6 +28,10 @@ pub(super) struct Arrived {
     pub(super) source_timestamp: Timestamp,
     pub(super) reception_timestamp: Timestamp,
 }
+
+/// By what a request is known again: the first change missing and the first fragment missing of
+/// those that have arrived in part.
+pub(super) type Request = (SequenceNumber, Option<(SequenceNumber, FragmentNumber)>);
 
 /// State of one matched writer.
 #[derive(Debug)]
@@ -57,7 +61,7 @@ pub(super) struct WriterProxy {
     pub(super) ask_at: Option<Instant>,
     pub(super) asked: u32,
     /// The request last sent, not to be repeated too soon.
-    pub(super) requested: Option<(Instant, SequenceNumber)>,
+    pub(super) requested: Option<(Instant, Request)>,
     /// The writer waits for an answer whatever is missing.
     pub(super) must_answer: bool,
 }
