@@ -28,7 +28,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         keep_going: false,
         costs: false,
         endpoints: true,
-        discovery: false,
+        discovery: true,
     };
     while let Some(word) = words.next() {
         let mut number = || {

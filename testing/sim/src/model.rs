@@ -179,12 +179,19 @@ impl Model {
         pair.update(last);
     }
 
-    /// Which pairs are matched on both sides.
-    pub fn matched(&self) -> impl Iterator<Item = (WriterId, ReaderId)> + '_ {
+    /// Which pairs have ever been matched, and whether their writers and their readers know of it.
+    pub fn known(&self) -> BTreeMap<(WriterId, ReaderId), (bool, bool)> {
+        let sides = |pair: &Pair| (pair.writer_knows, pair.reader_knows);
         self.pairs
             .iter()
-            .filter(|(_, pair)| pair.since.is_some())
-            .map(|(ids, _)| *ids)
+            .map(|(ids, pair)| (*ids, sides(pair)))
+            .collect()
+    }
+
+    /// Who the two of a pair are.
+    pub fn guids(&self, (writer, reader): (WriterId, ReaderId)) -> (Guid, Guid) {
+        let (writer, reader) = (&self.writers[writer.0], &self.readers[reader.0]);
+        (writer.facts.guid, reader.facts.guid)
     }
 
     /// The writer no longer waits for a reader that makes no progress: it may miss anything.

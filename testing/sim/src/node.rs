@@ -8,6 +8,7 @@ use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_proto::participant::{Participant, ParticipantEvent};
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::{Outbox, Reader, ReaderEvent, Reason, Writer, WriterEvent};
 use whimbrel_wire::message::Submessage;
@@ -98,6 +99,8 @@ pub enum Report {
     Writer(WriterId, WriterEvent),
     /// A reader's.
     Reader(ReaderId, ReaderEvent),
+    /// The participant's.
+    Participant(ParticipantEvent),
 }
 
 /// What a node wants sent.
@@ -120,6 +123,9 @@ pub struct Node {
     pub writers: Vec<WriterSlot>,
     /// Its readers.
     pub readers: Vec<ReaderSlot>,
+    /// Its participant, where there is discovery.
+    pub participant: Option<Participant>,
+    participant_changed: bool,
 }
 
 impl Node {
@@ -129,6 +135,8 @@ impl Node {
             prefix,
             writers: Vec::new(),
             readers: Vec::new(),
+            participant: None,
+            participant_changed: false,
         }
     }
 
@@ -143,7 +151,32 @@ impl Node {
         arrived: &Arrived,
     ) -> Result<(), Reject> {
         for inbound in MessageReceiver::new(&arrived.bytes, self.prefix)? {
-            self.dispatch(now, wall, &arrived.bytes, &inbound?)?;
+            let inbound = inbound?;
+            let for_participant = match inbound.target() {
+                Target::Reader { writer, .. } => writer.entity.is_builtin(),
+                Target::Writer { writer, .. } => writer.is_builtin(),
+                Target::Nobody => false,
+            };
+            match &mut self.participant {
+                Some(participant) if for_participant => {
+                    self.participant_changed = true;
+                    let from = arrived.from;
+                    tolerate(participant.handle_inbound(
+                        now,
+                        wall,
+                        from,
+                        &arrived.bytes,
+                        &inbound,
+                    ))?;
+                }
+                other => {
+                    let heard = other.as_ref().and_then(|it| it.heard(inbound.source));
+                    if let Some(heard) = heard {
+                        heard.note(now);
+                    }
+                    self.dispatch(now, wall, &arrived.bytes, &inbound)?;
+                }
+            }
         }
         Ok(())
     }
@@ -195,6 +228,7 @@ impl Node {
         sent: &mut Sent,
         reports: &mut Vec<Report>,
     ) -> Result<(), Reason> {
+        self.drain_participant(now, sent, reports)?;
         for slot in &mut self.writers {
             let machine = &mut slot.machine;
             let due = |machine: &Writer| machine.poll_timeout().filter(|(at, _)| *at <= now);
@@ -236,6 +270,40 @@ impl Node {
         Ok(())
     }
 
+    /// The participant, to be changed and then drained.
+    pub fn change_participant(&mut self) -> Option<&mut Participant> {
+        self.participant_changed = true;
+        self.participant.as_mut()
+    }
+
+    fn drain_participant(
+        &mut self,
+        now: Instant,
+        sent: &mut Sent,
+        reports: &mut Vec<Report>,
+    ) -> Result<(), Reason> {
+        let mut changed = std::mem::take(&mut self.participant_changed);
+        let Some(machine) = &mut self.participant else {
+            return Ok(());
+        };
+        let due = |machine: &Participant| machine.poll_timeout().filter(|(at, _)| *at <= now);
+        let mut rounds = 0;
+        while changed || due(machine).is_some() {
+            machine.handle_timeout(now);
+            machine.poll_transmit(now, sent);
+            changed = false;
+            rounds += 1;
+            match due(machine) {
+                Some((_, reason)) if rounds > ROUNDS_MAX => return Err(reason),
+                _ => {}
+            }
+        }
+        while let Some(event) = machine.poll_event() {
+            reports.push(Report::Participant(event));
+        }
+        Ok(())
+    }
+
     /// True when some machine changed since it was drained.
     pub fn is_changed(&self) -> bool {
         self.writers.iter().any(|slot| slot.changed) || self.readers.iter().any(|slot| slot.changed)
@@ -243,19 +311,16 @@ impl Node {
 
     /// When the node has something to do next by itself.
     pub fn next_at(&self) -> Option<Instant> {
-        let writers = self
-            .writers
-            .iter()
-            .filter_map(|slot| slot.machine.poll_timeout());
-        let readers = self
-            .readers
-            .iter()
-            .filter_map(|slot| slot.machine.poll_timeout());
+        let own = self
+            .participant
+            .as_ref()
+            .and_then(Participant::poll_timeout);
         let takes = self.readers.iter().filter_map(|slot| slot.takes_at);
-        writers.chain(readers).map(|(at, _)| at).chain(takes).min()
+        let endpoints = self.reasons().into_iter().chain(own);
+        endpoints.map(|(at, _)| at).chain(takes).min()
     }
 
-    /// Why the node is not at rest.
+    /// What its endpoints will have to do; nothing when they are at rest.
     pub fn reasons(&self) -> Vec<(Instant, Reason)> {
         let writers = self
             .writers
@@ -299,6 +364,7 @@ fn tolerate(result: Result<(), Reject>) -> Result<(), Reject> {
                     | RejectKind::Stranger
                     | RejectKind::Limit
                     | RejectKind::SequenceNumber
+                    | RejectKind::OwnGuid
             ) =>
         {
             Ok(())

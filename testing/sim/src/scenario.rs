@@ -17,6 +17,8 @@ pub const START: Instant = Instant(1_000_000_000);
 pub struct WriterPlan {
     /// On which node.
     pub node: NodeIndex,
+    /// Of which topic.
+    pub topic: usize,
     /// RELIABILITY.
     pub reliable: bool,
     /// DURABILITY TRANSIENT_LOCAL.
@@ -40,6 +42,8 @@ pub struct WriterPlan {
 pub struct ReaderPlan {
     /// On which node.
     pub node: NodeIndex,
+    /// Of which topic.
+    pub topic: usize,
     /// RELIABILITY.
     pub reliable: bool,
     /// DURABILITY TRANSIENT_LOCAL.
@@ -102,7 +106,8 @@ pub enum Action {
     Restart {
         /// Which.
         node: NodeIndex,
-        /// With the GUID prefix it had.
+        /// With the GUID prefix it had; where there is discovery, with another one, but not
+        /// without a word.
         same_prefix: bool,
     },
     /// The wall clock is set.
@@ -127,6 +132,8 @@ pub struct Scenario {
     pub multicast_data: bool,
     /// The network has multicast (for discovery).
     pub multicast: bool,
+    /// Participants announce loopback addresses too (for discovery).
+    pub loopback: bool,
     /// Longest datagram.
     pub datagram_bytes_max: usize,
     /// Octets of a node's queue of arrived datagrams.
@@ -169,6 +176,7 @@ impl Scenario {
             keys,
             multicast_data: !discovery && random.chance(250),
             multicast: random.chance(600),
+            loopback: false,
             datagram_bytes_max: mtu,
             queue_bytes_max: random.pick(&[64 << 10, 208 << 10, 4 << 20]),
             service: Duration::from_micros(random.pick(&[0, 0, 2, 20])),
@@ -183,8 +191,25 @@ impl Scenario {
         scenario.add_endpoints(&mut random, nodes);
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
+        if discovery {
+            scenario.prepare_discovery(&mut random);
+        }
         scenario.actions.sort_by_key(|(at, _)| *at);
         scenario
+    }
+
+    /// Two topics, and packets that IP takes apart where they are too long for a link.
+    fn prepare_discovery(&mut self, random: &mut Random) {
+        self.loopback = random.chance(500);
+        for plan in &mut self.writers {
+            plan.topic = usize::from(random.chance(150));
+        }
+        for plan in &mut self.readers {
+            plan.topic = usize::from(random.chance(150));
+        }
+        for faults in &mut self.faults {
+            faults.datagram_bytes_max = Faults::NONE.datagram_bytes_max;
+        }
     }
 
     fn add_endpoints(&mut self, random: &mut Random, nodes: usize) {
@@ -353,6 +378,7 @@ fn writer_plan(random: &mut Random, nodes: usize, reliable: bool, durable: bool)
     let limited = random.chance(250);
     WriterPlan {
         node: random.below(nodes as u64) as usize,
+        topic: 0,
         reliable: reliable || random.chance(500),
         durable: durable || random.chance(200),
         depth: if random.chance(500) {
@@ -370,6 +396,11 @@ fn writer_plan(random: &mut Random, nodes: usize, reliable: bool, durable: bool)
 }
 
 impl WriterPlan {
+    /// Whether a reader of `plan` can be served: the one rule the world itself goes by.
+    pub fn fits(&self, plan: &ReaderPlan) -> bool {
+        self.topic == plan.topic && self.reliable >= plan.reliable && self.durable >= plan.durable
+    }
+
     /// RESOURCE_LIMITS must leave room for HISTORY.
     fn checked(mut self, random: &mut Random) -> Self {
         match (self.depth, self.samples_max) {
@@ -393,6 +424,7 @@ fn reader_plan(random: &mut Random, nodes: usize, reliable: bool) -> ReaderPlan 
     let samples_max = limited.then(|| random.pick(&[4, 20]));
     ReaderPlan {
         node: random.below(nodes as u64) as usize,
+        topic: 0,
         reliable: reliable || random.chance(500),
         durable: random.chance(400),
         depth,
@@ -422,7 +454,7 @@ impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "seed {}{}: hosts {:?}, keys {:?}, multicast {} (data {}), datagrams of {}, queues of {}, \
+            "seed {}{}: hosts {:?}, keys {:?}, multicast {} (data {}), loopback {}, datagrams of {}, queues of {}, \
              {:?} each, news after {:?}, heals {:?}",
             self.seed,
             if self.discovery {
@@ -434,6 +466,7 @@ impl fmt::Display for Scenario {
             self.keys,
             self.multicast,
             self.multicast_data,
+            self.loopback,
             self.datagram_bytes_max,
             self.queue_bytes_max,
             self.service,

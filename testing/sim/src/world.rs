@@ -1,10 +1,11 @@
 //! A scenario being played: nodes on a network, and the model that watches.
 
 mod applications;
+mod discovery;
 mod lives;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
@@ -37,6 +38,9 @@ const STEPS_MAX: u64 = 5_000_000;
 /// What a small sample costs beside its octets: headers, and its part of heartbeats and answers.
 const SAMPLE_OVERHEAD_BYTES: u64 = 100;
 
+/// What each pair of participants may say to each other a second beside user data.
+const DISCOVERY_BYTES_PER_SECOND: u64 = 20_000;
+
 /// How often each octet may be sent, all repairs and repeats on the worst links included. The
 /// worst of 10,000 seeds needed 21, on links that lose nearly half of everything.
 const REPEATS_MAX: u64 = 30;
@@ -66,6 +70,7 @@ enum Todo {
     ReaderLearns { reader: Guid, writer: Guid },
     ReaderForgets { reader: Guid, writer: Guid },
     Heal,
+    Rest,
 }
 
 struct Planned {
@@ -107,6 +112,10 @@ pub struct World {
     now: Instant,
     wall_offset_ns: i64,
     healed: bool,
+    at_rest: bool,
+    /// Endpoints that have ended, with those participants that may never hear of it.
+    unheard_ends: BTreeSet<(Guid, GuidPrefix)>,
+    ended: Vec<Guid>,
     writer_ids: BTreeMap<Guid, WriterId>,
     reader_ids: BTreeMap<Guid, ReaderId>,
     random: Random,
@@ -124,6 +133,26 @@ fn address(node: NodeIndex) -> Locator {
     SocketAddr::from((ip, 7410)).into()
 }
 
+/// Everything a node listens on: without discovery one address, with it two ports for unicast.
+fn addresses(scenario: &Scenario, node: NodeIndex) -> Vec<Locator> {
+    if scenario.discovery {
+        let [metatraffic, user] = discovery::ports(scenario, node);
+        [metatraffic, user].concat()
+    } else {
+        vec![address(node)]
+    }
+}
+
+fn groups(scenario: &Scenario) -> Vec<Locator> {
+    if !scenario.discovery {
+        vec![data_group()]
+    } else if scenario.multicast {
+        vec![discovery::group()]
+    } else {
+        Vec::new()
+    }
+}
+
 fn data_group() -> Locator {
     SocketAddr::from((Ipv4Addr::new(239, 255, 0, 2), 7401)).into()
 }
@@ -138,8 +167,8 @@ impl World {
         let count = scenario.hosts.len();
         let settings = |node: NodeIndex| NodeSettings {
             host: scenario.hosts[node],
-            addresses: vec![address(node)],
-            groups: vec![data_group()],
+            addresses: addresses(&scenario, node),
+            groups: groups(&scenario),
             queue_bytes_max: scenario.queue_bytes_max,
             service: scenario.service,
         };
@@ -161,6 +190,9 @@ impl World {
             now: START,
             wall_offset_ns: 1_700_000_000_000_000_000,
             healed: false,
+            at_rest: false,
+            unheard_ends: BTreeSet::new(),
+            ended: Vec::new(),
             writer_ids: BTreeMap::new(),
             reader_ids: BTreeMap::new(),
             random,
@@ -172,6 +204,11 @@ impl World {
             world.plan(at, Todo::Act(action));
         }
         world.plan(world.scenario.heals_at, Todo::Heal);
+        if world.scenario.discovery {
+            (0..count).for_each(|node| world.start_participant(node));
+            let settled = world.scenario.heals_at.after(Duration::from_secs(2));
+            world.plan(settled, Todo::Rest);
+        }
         world
     }
 
@@ -207,7 +244,7 @@ impl World {
                 break;
             }
             self.step();
-            if !self.model.findings().is_empty() {
+            if self.at_rest || !self.model.findings().is_empty() {
                 break;
             }
         }
@@ -251,6 +288,14 @@ impl World {
         }
     }
 
+    fn settle_all(&mut self) {
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].is_changed() {
+                self.settle(node);
+            }
+        }
+    }
+
     /// Drains a node's machines and lets its applications act on what they report, until all rest.
     fn settle(&mut self, node: NodeIndex) {
         loop {
@@ -261,7 +306,8 @@ impl World {
             }
             for (to, bytes) in sent.0 {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
-                if bytes.len() > self.scenario.datagram_bytes_max {
+                let longest = self.scenario.datagram_bytes_max;
+                if bytes.len() > longest && !self.scenario.discovery {
                     let bytes = bytes.len();
                     self.model
                         .finding(format!("node {node} sends a datagram of {bytes} octets"));
@@ -292,9 +338,16 @@ impl World {
             Todo::Act(action) => self.act_out(action),
             Todo::Heal => self.heal(),
             Todo::WriterLearns { writer, reader } => self.writer_learns(writer, reader),
-            Todo::WriterForgets { writer, reader } => self.writer_forgets(writer, reader),
+            Todo::WriterForgets { writer, reader } => {
+                self.writer_forgets(writer, reader);
+                self.settle_all();
+            }
+            Todo::ReaderForgets { reader, writer } => {
+                self.reader_forgets(reader, writer);
+                self.settle_all();
+            }
             Todo::ReaderLearns { reader, writer } => self.reader_learns(reader, writer),
-            Todo::ReaderForgets { reader, writer } => self.reader_forgets(reader, writer),
+            Todo::Rest => self.look_for_rest(),
         }
     }
 
@@ -366,7 +419,15 @@ impl World {
                 .iter()
                 .any(|link| link.reorder_permille > 0);
             self.model.finish(lost == 0 && !reordered);
-            let allowed = 30_000 + REPEATS_MAX * (self.useful_bytes + 10_000);
+            let seconds = self.now.since(START).as_nanos().unsigned_abs() / 1_000_000_000;
+            let nodes = self.nodes.len() as u64;
+            let discovery = DISCOVERY_BYTES_PER_SECOND * (seconds + 1) * nodes * nodes;
+            let allowed = if self.scenario.discovery {
+                discovery
+            } else {
+                30_000
+            };
+            let allowed = allowed + REPEATS_MAX * (self.useful_bytes + 10_000);
             if statistics.sent_bytes > allowed {
                 let sent = statistics.sent_bytes;
                 self.model
@@ -384,7 +445,16 @@ impl World {
     }
 
     fn check_rest(&mut self) {
-        for slot in self.nodes.iter().flat_map(|node| &node.writers) {
+        let excused = || {
+            self.model
+                .known()
+                .into_keys()
+                .filter(|ids| self.is_excused(*ids))
+        };
+        let writers: BTreeSet<_> = excused().map(|ids| ids.0).collect();
+        let readers: BTreeSet<_> = excused().map(|ids| ids.1).collect();
+        let slots = self.nodes.iter().flat_map(|node| &node.writers);
+        for slot in slots.filter(|slot| !writers.contains(&slot.id)) {
             let (acked, last) = (
                 slot.machine.acknowledged_through(),
                 slot.machine.last_sequence(),
@@ -397,7 +467,8 @@ impl World {
                     .finding(format!("{:?} rests at {acked:?} of {last:?}", slot.id));
             }
         }
-        for slot in self.nodes.iter().flat_map(|node| &node.readers) {
+        let slots = self.nodes.iter().flat_map(|node| &node.readers);
+        for slot in slots.filter(|slot| !readers.contains(&slot.id)) {
             if !slot.machine.has_history() {
                 self.model
                     .finding(format!("{:?} waits for history for ever", slot.id));

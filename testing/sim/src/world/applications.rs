@@ -33,6 +33,7 @@ impl World {
                     slot.takes_at.get_or_insert(now.after(slot.take_period));
                 }
             }
+            Report::Participant(event) => self.heed_participant(node, event),
             Report::Writer(..) | Report::Reader(..) => {}
         }
     }

@@ -32,6 +32,10 @@ impl World {
         self.nodes[node]
             .writers
             .push(WriterSlot::new(plan, id, Writer::new(config)));
+        if self.scenario.discovery {
+            self.announce_writer(node, guid.entity, plan);
+            return;
+        }
         for reader in self.readers_up() {
             self.introduce(guid, reader);
         }
@@ -84,6 +88,10 @@ impl World {
         self.reader_ids.insert(guid, id);
         let slot = ReaderSlot::new(plan, id, Reader::new(config), take_period);
         self.nodes[node].readers.push(slot);
+        if self.scenario.discovery {
+            self.announce_reader(node, guid.entity, plan);
+            return;
+        }
         for writer in self.writers_up() {
             self.introduce(writer, guid);
         }
@@ -112,7 +120,7 @@ impl World {
             return;
         };
         let (wrote, reads) = (self.scenario.writers[wrote], self.scenario.readers[reads]);
-        let fits = wrote.reliable >= reads.reliable && wrote.durable >= reads.durable;
+        let fits = wrote.fits(&reads);
         if fits {
             let at = self.soon();
             self.plan(at, Todo::WriterLearns { writer, reader });
@@ -156,20 +164,23 @@ impl World {
             locators: vec![self.data_locator(reader_node)],
             message_bytes_max: self.scenario.datagram_bytes_max,
         };
-        let now = self.now;
-        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
-        if let Some(slot) = self.nodes[node]
-            .writers
-            .iter_mut()
-            .find(|slot| slot.id == ids.0)
-        {
+        self.match_reader(writer, matched);
+        self.settle(node);
+    }
+
+    /// Tells a writer of a reader.
+    pub(super) fn match_reader(&mut self, writer: Guid, matched: MatchedReader) {
+        let (now, durable) = (self.now, matched.durable);
+        let ids = (self.writer_ids[&writer], self.reader_ids[&matched.guid]);
+        let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
+        if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_matched(now, matched);
+            let history = durable && slot.machine.config().durable;
             self.model.writer_knows(ids.0, ids.1, true);
-            if slot.machine.config().durable && settings.durable {
+            if history {
                 self.useful_bytes += self.model.written_bytes(ids.0, SAMPLE_OVERHEAD_BYTES);
             }
         }
-        self.settle(node);
     }
 
     fn data_locator(&self, node: NodeIndex) -> Locator {
@@ -194,59 +205,58 @@ impl World {
             locators: vec![address(writer_node)],
             vendor: VendorId::WHIMBREL,
         };
+        self.match_writer(reader, matched);
+        self.settle(node);
+    }
+
+    /// Tells a reader of a writer.
+    pub(super) fn match_writer(&mut self, reader: Guid, matched: MatchedWriter) {
         let now = self.now;
-        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
-        if let Some(slot) = self.nodes[node]
-            .readers
-            .iter_mut()
-            .find(|slot| slot.id == ids.1)
-        {
+        let ids = (self.writer_ids[&matched.guid], self.reader_ids[&reader]);
+        let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.readers);
+        if let Some(slot) = slots.find(|slot| slot.id == ids.1) {
             slot.change().handle_matched(now, matched);
             self.model.reader_knows(ids.0, ids.1, true);
         }
-        self.settle(node);
     }
 
+    /// Tells a writer that a reader is gone.
     pub(super) fn writer_forgets(&mut self, writer: Guid, reader: Guid) {
-        let Some((node, _)) = self.writer_plan(writer) else {
-            return;
-        };
         let now = self.now;
         let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
-        if let Some(slot) = self.nodes[node]
-            .writers
-            .iter_mut()
-            .find(|slot| slot.id == ids.0)
-        {
+        let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
+        if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_unmatched(now, reader);
             self.model.writer_knows(ids.0, ids.1, false);
         }
-        self.settle(node);
     }
 
+    /// Tells a reader that a writer is gone.
     pub(super) fn reader_forgets(&mut self, reader: Guid, writer: Guid) {
-        let Some((node, _)) = self.reader_plan(reader) else {
-            return;
-        };
         let (now, wall) = (self.now, self.wall());
         let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
-        let slots = &self.nodes[node].readers;
-        if let Some(index) = slots.iter().position(|slot| slot.id == ids.1) {
+        let at = self.nodes.iter().enumerate().find_map(|(node, it)| {
+            Some((node, it.readers.iter().position(|slot| slot.id == ids.1)?))
+        });
+        if let Some((node, index)) = at {
             // What the old writer sent is told from what a new one of its name will send.
             while self.take(node, index) {}
-            self.nodes[node].readers[index]
-                .change()
-                .handle_unmatched(now, wall, writer);
+            let slot = &mut self.nodes[node].readers[index];
+            slot.change().handle_unmatched(now, wall, writer);
             self.model.reader_knows(ids.0, ids.1, false);
         }
-        self.settle(node);
     }
 
     pub(super) fn stop_writer(&mut self, plan: usize) {
         let node = self.scenario.writers[plan].node;
         let slots = &mut self.nodes[node].writers;
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
-            let gone = slots.remove(index).machine.guid();
+            let gone = slots.remove(index);
+            let gone = gone.machine.guid();
+            self.note_end(node, gone);
+            if let Some(participant) = self.nodes[node].change_participant() {
+                return participant.remove_writer(self.now, gone.entity);
+            }
             for reader in self.readers_up() {
                 let at = self.soon();
                 self.plan(
@@ -266,6 +276,10 @@ impl World {
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
             let gone = slots.remove(index);
             self.model.remove_reader(gone.id);
+            self.note_end(node, gone.machine.guid());
+            if let Some(participant) = self.nodes[node].change_participant() {
+                return participant.remove_reader(self.now, gone.machine.guid().entity);
+            }
             for writer in self.writers_up() {
                 let at = self.soon();
                 self.plan(
@@ -282,7 +296,9 @@ impl World {
     pub(super) fn restart(&mut self, node: NodeIndex, same_prefix: bool) {
         let writers: Vec<_> = self.nodes[node].writers.drain(..).collect();
         let readers: Vec<_> = self.nodes[node].readers.drain(..).collect();
-        if same_prefix {
+        if self.scenario.discovery {
+            self.replace_participant(node, same_prefix);
+        } else if same_prefix {
             // A machine that boots takes longer than datagrams live.
             self.network.purge(node);
         } else {
@@ -292,12 +308,21 @@ impl World {
         for gone in &readers {
             self.model.remove_reader(gone.id);
         }
-        for writer in writers.iter().map(|gone| gone.machine.guid()) {
+        let introduced = !self.scenario.discovery;
+        for writer in writers
+            .iter()
+            .filter(|_| introduced)
+            .map(|gone| gone.machine.guid())
+        {
             for reader in self.readers_up() {
                 self.part(same_prefix, Todo::ReaderForgets { reader, writer });
             }
         }
-        for reader in readers.iter().map(|gone| gone.machine.guid()) {
+        for reader in readers
+            .iter()
+            .filter(|_| introduced)
+            .map(|gone| gone.machine.guid())
+        {
             for writer in self.writers_up() {
                 self.part(same_prefix, Todo::WriterForgets { writer, reader });
             }

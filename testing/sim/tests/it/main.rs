@@ -4,7 +4,7 @@
 use whimbrel_sim::scenario::Scenario;
 use whimbrel_sim::world::{Outcome, play};
 
-/// Seeds that failed once, and why.
+/// Seeds of scenarios with given matches that failed once, and why.
 const ONCE_FAILED: [(u64, &str); 9] = [
     (
         3,
@@ -51,6 +51,21 @@ fn endpoints_keep_their_promises() {
 }
 
 #[test]
+fn participants_meet_and_keep_their_promises() {
+    for seed in 0..40 {
+        check(seed, true);
+    }
+}
+
+/// Seeds in which one participant takes another for lost but not the other way round.
+#[test]
+fn one_sided_losses_end_in_the_same_matches() {
+    for seed in [1263, 1545, 2251, 7305, 8054, 12_250, 16_127, 17_303] {
+        check(seed, true);
+    }
+}
+
+#[test]
 fn seeds_that_once_failed_pass() {
     for (seed, why) in ONCE_FAILED {
         println!("seed {seed}: {why}");
@@ -61,8 +76,10 @@ fn seeds_that_once_failed_pass() {
 #[test]
 fn the_same_seed_is_the_same_traffic() {
     for seed in 0..5 {
-        let outcome = check(seed, false);
-        assert_eq!(outcome, check(seed, false));
-        assert_ne!(outcome.hash, check(seed + 5, false).hash);
+        for discovery in [false, true] {
+            let outcome = check(seed, discovery);
+            assert_eq!(outcome, check(seed, discovery));
+            assert_ne!(outcome.hash, check(seed + 5, discovery).hash);
+        }
     }
 }

@@ -1,0 +1,283 @@
+//! Participants in place of given matches.
+
+use whimbrel_base::qos::{DataReaderQos, DataWriterQos, PublisherQos, SubscriberQos, TopicQos};
+use whimbrel_proto::discovery::locators::InterfaceAddress;
+use whimbrel_proto::participant::{
+    LocalReader, LocalWriter, Participant, ParticipantConfig, ParticipantEvent,
+};
+
+use super::*;
+
+/// Others are forgotten so long after they were last heard.
+const LEASE: Duration = Duration::from_secs(3);
+
+/// Loopback addresses that are probed.
+const PROBES: u16 = 6;
+
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+/// The group for announcements. RTPS 2.5 §9.6.2.3.
+pub(super) fn group() -> Locator {
+    SocketAddr::from((Ipv4Addr::new(239, 255, 0, 1), 7400)).into()
+}
+
+fn host_address(host: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, 0, host as u8 + 1)
+}
+
+/// Where a node listens: for discovery, and for user data. RTPS 2.5 §9.6.2.3.
+pub(super) fn ports(scenario: &Scenario, node: NodeIndex) -> [Vec<Locator>; 2] {
+    let host = scenario.hosts[node];
+    let index = scenario.hosts[..node]
+        .iter()
+        .filter(|other| **other == host)
+        .count() as u16;
+    [7410 + 2 * index, 7411 + 2 * index].map(|port| {
+        let ips = [host_address(host), LOOPBACK];
+        ips.into_iter()
+            .map(|ip| SocketAddr::from((ip, port)).into())
+            .collect()
+    })
+}
+
+fn interfaces(scenario: &Scenario, node: NodeIndex) -> Vec<InterfaceAddress> {
+    let network = InterfaceAddress {
+        ip: host_address(scenario.hosts[node]).into(),
+        prefix_len: 24,
+        mtu: scenario.datagram_bytes_max as u32 + 48,
+        loopback: false,
+    };
+    let loopback = InterfaceAddress {
+        ip: LOOPBACK.into(),
+        prefix_len: 8,
+        mtu: 65_536,
+        loopback: true,
+    };
+    vec![network, loopback]
+}
+
+impl World {
+    pub(super) fn start_participant(&mut self, node: NodeIndex) {
+        let scenario = &self.scenario;
+        let [mut metatraffic, mut user] = ports(scenario, node);
+        if !scenario.loopback {
+            metatraffic.retain(|locator| !locator.is_loopback());
+            user.retain(|locator| !locator.is_loopback());
+        }
+        let mut config = ParticipantConfig::new(self.nodes[node].prefix, 0);
+        config.metatraffic_unicast = metatraffic;
+        config.default_unicast = user;
+        config.interfaces = interfaces(scenario, node);
+        config.lease = LEASE;
+        config.announce_period = Duration::from_secs(1);
+        config.seed = scenario.seed.wrapping_add(node as u64);
+        let probe = |index| SocketAddr::from((LOOPBACK, 7410 + 2 * index)).into();
+        config.probe = (0..PROBES).map(probe).collect();
+        if scenario.multicast {
+            config.metatraffic_multicast = vec![group()];
+            config.announce_to = vec![group()];
+        } else {
+            // It is enough that one of two hosts knows the other.
+            for other in 0..node {
+                if scenario.hosts[other] != scenario.hosts[node] {
+                    config.announce_to.push(ports(scenario, other)[0][0]);
+                }
+            }
+        }
+        self.nodes[node].participant = Some(Participant::new(self.now, config));
+        self.nodes[node].change_participant();
+        self.settle(node);
+    }
+
+    /// The participant of `node` ends, with or without a word, and another begins.
+    pub(super) fn replace_participant(&mut self, node: NodeIndex, politely: bool) {
+        let now = self.now;
+        if politely && let Some(participant) = self.nodes[node].change_participant() {
+            participant.depart(now);
+            let mut sent = Sent::default();
+            participant.poll_transmit(now, &mut sent);
+            for (to, bytes) in sent.0 {
+                self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
+                self.network.send(now, node, &to, bytes);
+            }
+        }
+        self.lives[node] += 1;
+        self.nodes[node].prefix = prefix(node, self.lives[node]);
+        self.start_participant(node);
+    }
+
+    pub(super) fn announce_writer(&mut self, node: NodeIndex, entity: EntityId, plan: usize) {
+        let settings = self.scenario.writers[plan];
+        let mut qos = DataWriterQos::default();
+        qos = if settings.reliable {
+            qos.reliable()
+        } else {
+            qos.best_effort()
+        };
+        qos = if settings.durable {
+            qos.transient_local()
+        } else {
+            qos.volatile()
+        };
+        let writer = LocalWriter {
+            entity,
+            topic_name: format!("topic {}", settings.topic),
+            type_name: String::from("type"),
+            qos,
+            publisher: PublisherQos::default(),
+            topic: TopicQos::default(),
+        };
+        let now = self.now;
+        if let Some(participant) = self.nodes[node].change_participant() {
+            participant.add_writer(now, writer);
+        }
+    }
+
+    pub(super) fn announce_reader(&mut self, node: NodeIndex, entity: EntityId, plan: usize) {
+        let settings = self.scenario.readers[plan];
+        let mut qos = DataReaderQos::default();
+        qos = if settings.reliable {
+            qos.reliable()
+        } else {
+            qos.best_effort()
+        };
+        qos = if settings.durable {
+            qos.transient_local()
+        } else {
+            qos.volatile()
+        };
+        let reader = LocalReader {
+            entity,
+            topic_name: format!("topic {}", settings.topic),
+            type_name: String::from("type"),
+            qos,
+            subscriber: SubscriberQos::default(),
+            topic: TopicQos::default(),
+        };
+        let now = self.now;
+        if let Some(participant) = self.nodes[node].change_participant() {
+            participant.add_reader(now, reader);
+        }
+    }
+
+    pub(super) fn heed_participant(&mut self, node: NodeIndex, event: ParticipantEvent) {
+        let own = self.nodes[node].prefix;
+        match event {
+            ParticipantEvent::ReaderMatched { writer, reader } => {
+                self.match_reader(Guid::new(own, writer), reader);
+            }
+            ParticipantEvent::ReaderUnmatched { writer, reader } => {
+                self.writer_forgets(Guid::new(own, writer), reader);
+            }
+            ParticipantEvent::WriterMatched { reader, writer } => {
+                self.match_writer(Guid::new(own, reader), writer);
+            }
+            ParticipantEvent::WriterUnmatched { reader, writer } => {
+                self.reader_forgets(Guid::new(own, reader), writer);
+            }
+            ParticipantEvent::InconsistentTopic { topic_name } => {
+                self.model
+                    .finding(format!("{topic_name} is called inconsistent"));
+            }
+            ParticipantEvent::OwnGuidClaimed { from } => {
+                self.model
+                    .finding(format!("node {node} thinks {from} claims its name"));
+            }
+            ParticipantEvent::ParticipantLost { prefix, .. } => {
+                self.note_loss(own, prefix);
+            }
+            ParticipantEvent::ReaderIncompatible { .. }
+            | ParticipantEvent::WriterIncompatible { .. }
+            | ParticipantEvent::PeerConfirmed { .. }
+            | ParticipantEvent::ParticipantDiscovered(_)
+            | ParticipantEvent::RoutingChanged => {}
+        }
+    }
+
+    /// Notes that an endpoint ends, and who may never hear of it: those whom its participant takes
+    /// for lost, now or before they have acknowledged it, while they do not lose the participant.
+    /// SEDP does not repeat the end to those who come back, so they keep the endpoint as long as
+    /// the participant's lease.
+    pub(super) fn note_end(&mut self, node: NodeIndex, endpoint: Guid) {
+        let Some(participant) = &self.nodes[node].participant else {
+            return;
+        };
+        self.ended.push(endpoint);
+        for other in &self.nodes {
+            if participant.participant(other.prefix).is_none() {
+                self.unheard_ends.insert((endpoint, other.prefix));
+            }
+        }
+    }
+
+    fn note_loss(&mut self, own: GuidPrefix, other: GuidPrefix) {
+        let ended = self.ended.iter().filter(|endpoint| endpoint.prefix == own);
+        self.unheard_ends
+            .extend(ended.map(|endpoint| (*endpoint, other)));
+    }
+
+    /// True when one of a pair may not have heard of the other's end.
+    pub(super) fn is_excused(&self, ids: (WriterId, ReaderId)) -> bool {
+        let (writer, reader) = self.model.guids(ids);
+        self.unheard_ends.contains(&(writer, reader.prefix))
+            || self.unheard_ends.contains(&(reader, writer.prefix))
+    }
+
+    /// Ends the scenario when everybody has met and everything has arrived.
+    pub(super) fn look_for_rest(&mut self) {
+        let late = self.now > self.scenario.heals_at.after(QUIET_AFTER.divided_by(2));
+        match self.unrest() {
+            None => self.at_rest = true,
+            Some(text) if late => self.model.finding(text),
+            Some(_) => {
+                let at = self.now.after(Duration::from_secs(1));
+                self.plan(at, Todo::Rest);
+            }
+        }
+    }
+
+    /// What is still to come, if anything.
+    fn unrest(&self) -> Option<String> {
+        let slots = self.nodes.iter().flat_map(|node| &node.writers);
+        let writers: Vec<_> = slots.map(|slot| (slot.id, slot.plan)).collect();
+        let slots = self.nodes.iter().flat_map(|node| &node.readers);
+        let readers: Vec<_> = slots.map(|slot| (slot.id, slot.plan)).collect();
+        let mut expected = BTreeSet::new();
+        for (writer, wrote) in &writers {
+            for (reader, reads) in &readers {
+                if self.scenario.writers[*wrote].fits(&self.scenario.readers[*reads]) {
+                    expected.insert((*writer, *reader));
+                }
+            }
+        }
+        let matched = self.model.known();
+        if let Some(pair) = expected
+            .iter()
+            .find(|pair| matched.get(pair) != Some(&(true, true)))
+        {
+            return Some(format!(
+                "{pair:?} should be matched: {:?}",
+                matched.get(pair)
+            ));
+        }
+        for ((writer, reader), (writer_knows, reader_knows)) in &matched {
+            let writer_lives = writers.iter().any(|(id, _)| id == writer);
+            let reader_lives = readers.iter().any(|(id, _)| id == reader);
+            let stale = (*writer_knows && writer_lives) || (*reader_knows && reader_lives);
+            let excused = self.is_excused((*writer, *reader));
+            if stale && !excused && !expected.contains(&(*writer, *reader)) {
+                return Some(format!("{writer:?} and {reader:?} should not be matched"));
+            }
+        }
+        let settled = self.scenario.heals_at.after(QUIET_AFTER.divided_by(2));
+        if !self.unheard_ends.is_empty() && self.now >= settled {
+            // Whoever keeps such a match goes on talking to nobody.
+            return None;
+        }
+        let busy = self
+            .nodes
+            .iter()
+            .find_map(|node| node.reasons().first().copied());
+        busy.map(|reason| format!("still busy: {reason:?}"))
+    }
+}
