@@ -164,11 +164,14 @@ impl Reader {
                 .all(|writer| !writer.info.durable || writer.has_history())
     }
 
-    /// Listens to `writer` from now on. A writer known already is updated.
+    /// Listens to `writer` from now on. A writer known already is updated; one that is reliable no
+    /// more, or only now, is met anew.
     pub fn handle_matched(&mut self, now: Instant, writer: MatchedWriter) {
         let guid = writer.guid;
         let reliable = self.config.reliable && writer.reliable;
-        if let Some(known) = self.writers.get_mut(&guid) {
+        if let Some(known) = self.writers.get_mut(&guid)
+            && known.info.reliable == writer.reliable
+        {
             known.info = writer;
             return;
         }
