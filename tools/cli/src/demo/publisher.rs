@@ -1,0 +1,135 @@
+//! The demo's publisher: a process of its own.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use whimbrel::qos::ResourceLimits;
+use whimbrel::{DataWriter, DataWriterQos, DomainParticipant};
+
+use super::log::{Log, source_of};
+use super::message::{Report, Written, child, tell};
+use super::plan::{FAST_LINES_MAX, PATIENCE, STEADY_RATE, TOPIC, join, steady_lines};
+use crate::failure::Failure;
+use crate::known::LogLine;
+use crate::options::DemoChild;
+use crate::time::now_ns;
+
+/// Lines that may wait for acknowledgement.
+const UNACKNOWLEDGED_MAX: u32 = 4096;
+
+/// Time between reports.
+const REPORT_PERIOD: Duration = Duration::from_millis(100);
+
+/// Lines written at full speed between looks at the clock.
+const BURST: u64 = 64;
+
+pub(crate) fn run(args: &DemoChild) -> Result<(), Failure> {
+    child(|| publish(args))
+}
+
+struct Publisher<'a> {
+    log: &'a Log,
+    participant: &'a DomainParticipant,
+    writer: &'a DataWriter<LogLine>,
+    /// Octets sent before the first line.
+    wire_bytes_before: u64,
+    written: Written,
+    reported_at: Instant,
+}
+
+fn publish(args: &DemoChild) -> Result<(), Failure> {
+    let log = Log::load(args.file.as_deref())?;
+    let participant = join(args, "publisher")?;
+    let topic = participant.create_topic::<LogLine>(TOPIC)?;
+    let qos = DataWriterQos::default()
+        .reliable()
+        .keep_all()
+        .max_blocking_time(whimbrel::Duration::from(PATIENCE))
+        .resource_limits(ResourceLimits::UNLIMITED.max_samples(UNACKNOWLEDGED_MAX));
+    let writer = participant.create_datawriter(&topic, qos)?;
+    writer.wait_for_matched(1, PATIENCE).map_err(|_| {
+        Failure::Setup("the publisher has not found the subscriber on loopback".into())
+    })?;
+    tell(&Report::Matched)?;
+    let mut publisher = Publisher {
+        log: &log,
+        participant: &participant,
+        writer: &writer,
+        wire_bytes_before: participant.diagnostics().sent.1,
+        written: Written::default(),
+        reported_at: Instant::now(),
+    };
+    publisher.steady(steady_lines(args.steady))?;
+    publisher.fast(args.fast)?;
+    writer.wait_for_acknowledgments(PATIENCE).map_err(|_| {
+        Failure::Negative("the subscriber has not acknowledged all lines in time".into())
+    })?;
+    publisher.count();
+    tell(&Report::HasWritten(publisher.written))?;
+    // The subscriber may still be reading; the parent tells us when it is done.
+    std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink())?;
+    Ok(())
+}
+
+impl Publisher<'_> {
+    /// Publishes `count` lines at a steady rate.
+    fn steady(&mut self, count: u64) -> Result<(), Failure> {
+        let started = Instant::now();
+        let mut next = started;
+        for _ in 0..count {
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+            next += Duration::from_secs(1) / STEADY_RATE;
+            self.write()?;
+            self.written.steady_seconds = started.elapsed().as_secs_f64();
+            self.report()?;
+        }
+        Ok(())
+    }
+
+    /// Publishes as fast as possible, for `time` at most.
+    fn fast(&mut self, time: Duration) -> Result<(), Failure> {
+        let started = Instant::now();
+        let end = self.written.lines + FAST_LINES_MAX.max(self.log.len() as u64);
+        while self.written.lines < end && started.elapsed() < time {
+            for _ in 0..BURST.min(end - self.written.lines) {
+                self.write()?;
+            }
+            self.written.fast_seconds = started.elapsed().as_secs_f64();
+            self.report()?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        let number = self.written.lines;
+        let text = self.log.line(number);
+        let line = LogLine {
+            source: source_of(text).to_owned(),
+            number,
+            text: text.to_owned(),
+            sent_ns: now_ns(),
+        };
+        self.writer
+            .write(&line)
+            .map_err(Failure::setup(format!("writing line {number}")))?;
+        self.written.lines += 1;
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        let statistics = self.writer.statistics();
+        self.written.payload_bytes = statistics.written_bytes;
+        self.written.repairs = statistics.repairs;
+        let sent = self.participant.diagnostics().sent.1;
+        self.written.wire_bytes = sent - self.wire_bytes_before;
+    }
+
+    fn report(&mut self) -> Result<(), Failure> {
+        if self.reported_at.elapsed() < REPORT_PERIOD {
+            return Ok(());
+        }
+        self.reported_at = Instant::now();
+        self.count();
+        tell(&Report::Writing(self.written))
+    }
+}

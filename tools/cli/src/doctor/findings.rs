@@ -1,0 +1,294 @@
+//! What follows from what was seen: causes and cures.
+
+use super::seen::Seen;
+use crate::output::count_of;
+
+/// Receive buffers below this lose bursts, in octets.
+const RECV_BUFFER_WANTED: usize = 4 << 20;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Severity {
+    /// It keeps participants from meeting, or data from arriving.
+    Serious,
+    /// It may.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Severity {
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Serious => "serious",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// A cause and its cure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    /// A stable name for programs.
+    pub(super) id: &'static str,
+    pub(super) cause: String,
+    pub(super) cure: String,
+}
+
+/// Everything that is wrong or noteworthy, the gravest first.
+pub(super) fn of(seen: &Seen) -> Vec<Finding> {
+    let mut findings = Findings(vec![]);
+    identity(seen, &mut findings);
+    meeting(seen, &mut findings);
+    network(seen, &mut findings);
+    sockets(seen, &mut findings);
+    matching(seen, &mut findings);
+    findings.0.sort_by_key(|it| it.severity as u8);
+    findings.0
+}
+
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(
+        &mut self,
+        severity: Severity,
+        id: &'static str,
+        cause: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.0.push(Finding {
+            severity,
+            id,
+            cause: cause.into(),
+            cure: cure.into(),
+        });
+    }
+}
+
+fn identity(seen: &Seen, findings: &mut Findings) {
+    let claimed = seen.diagnostics.own_guid_claimed;
+    if claimed > 0 {
+        findings.add(
+            Severity::Serious,
+            "own_guid_claimed",
+            format!("somebody else sends under our GUID ({claimed} times)"),
+            "stop the copy: a cloned container or a replayed capture on this network",
+        );
+    }
+    if seen.diagnostics.participant_index.is_none() {
+        findings.add(
+            Severity::Warning,
+            "no_participant_index",
+            format!(
+                "all participant indices of domain {} are taken on this host; without multicast \
+                 others cannot guess our port",
+                seen.domain
+            ),
+            "stop unused participants, or give those others `--peer` with our address and port",
+        );
+    }
+}
+
+fn meeting(seen: &Seen, findings: &mut Findings) {
+    let it = &seen.diagnostics;
+    let other_domain = it.discovery.other_domain;
+    if other_domain > 0 {
+        findings.add(
+            if seen.others.is_empty() {
+                Severity::Serious
+            } else {
+                Severity::Note
+            },
+            "other_domain",
+            format!("{other_domain} announcements came from another domain or domain tag"),
+            "give both sides the same --domain (ROS_DOMAIN_ID) and the same domain tag",
+        );
+    }
+    let silent: Vec<_> = seen.others.iter().filter(|it| !it.confirmed).collect();
+    if !silent.is_empty() {
+        let names: Vec<_> = silent.iter().map(|it| it.address.to_string()).collect();
+        findings.add(
+            Severity::Warning,
+            "one_way",
+            format!(
+                "{} heard that may not hear us: {}",
+                count_of(silent.len(), "participant"),
+                names.join(", ")
+            ),
+            "let UDP through its firewall to ports 7400 and up, and back",
+        );
+    }
+    if !seen.others.is_empty() || other_domain > 0 {
+        return;
+    }
+    let refused = it.rejects.total();
+    let (cause, cure) = if refused > 0 {
+        (
+            format!("nobody answers, but {refused} packets came that were refused"),
+            "look at the reasons above; a capture (`tshark -i any udp`) shows the sender",
+        )
+    } else if it.received.0 > it.discovery.own_heard {
+        (
+            "nobody answers, though datagrams of this domain's ports came".into(),
+            "another program may use these ports; `ss -ulpn` shows which",
+        )
+    } else if seen.echoes.iter().any(|echo| !echo.came_back) {
+        (
+            "nobody answers: multicast sent, none came back".into(),
+            "give the address of the other host: `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS",
+        )
+    } else if only_loopback(seen) {
+        (
+            "nobody answers: only this host was asked, and nobody else on it is in this domain"
+                .into(),
+            "start another participant here in the same domain, or use a network interface \
+             (--interfaces, WHIMBREL_INTERFACES)",
+        )
+    } else {
+        (
+            format!("nobody answers in domain {}", seen.domain),
+            "start another participant in the same domain; across routers and clouds give \
+             `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS, and let UDP ports 7400 and up through",
+        )
+    };
+    findings.add(Severity::Serious, "nobody_answers", cause, cure);
+}
+
+fn only_loopback(seen: &Seen) -> bool {
+    let used = seen
+        .interfaces
+        .iter()
+        .filter(|it| seen.used.contains(&it.name));
+    used.clone().count() > 0 && used.clone().all(|it| it.is_loopback)
+}
+
+fn network(seen: &Seen, findings: &mut Findings) {
+    if only_loopback(seen) {
+        let others = seen
+            .interfaces
+            .iter()
+            .filter(|it| it.is_up && !it.is_loopback);
+        let names: Vec<_> = others.map(|it| it.name.as_str()).collect();
+        let (cause, cure) = if names.is_empty() {
+            (
+                "no network interface is up but loopback: only this host can be reached",
+                "nothing, if that is meant; else bring an interface up".into(),
+            )
+        } else {
+            (
+                "only loopback is in use: only this host can be reached",
+                format!(
+                    "nothing, if that is meant; else --interfaces or WHIMBREL_INTERFACES={}",
+                    names.join(",")
+                ),
+            )
+        };
+        findings.add(Severity::Note, "loopback_only", cause, cure);
+    }
+    for echo in seen.echoes.iter().filter(|echo| !echo.came_back) {
+        findings.add(
+            Severity::Warning,
+            "multicast_silent",
+            format!("multicast sent by {} does not come back", echo.interface),
+            format!(
+                "allow UDP to 239.255.0.1 in the firewall, or do without: `--peer ADDRESS`, or \
+                 WHIMBREL_INTERFACES=!{} when the interface is of no use",
+                echo.interface
+            ),
+        );
+    }
+    let plain = seen.interfaces.iter().filter(|it| {
+        seen.used.contains(&it.name)
+            && !it.is_loopback
+            && !seen.echoes.iter().any(|echo| echo.interface == it.name)
+    });
+    for it in plain {
+        findings.add(
+            Severity::Note,
+            "no_multicast",
+            format!("{} carries no multicast", it.name),
+            "name the hosts behind it: `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS",
+        );
+    }
+}
+
+fn sockets(seen: &Seen, findings: &mut Findings) {
+    let it = &seen.diagnostics;
+    let smallest = it
+        .sockets
+        .iter()
+        .filter_map(|it| it.recv_buffer_bytes)
+        .min();
+    if let Some(bytes) = smallest.filter(|bytes| *bytes < RECV_BUFFER_WANTED) {
+        findings.add(
+            Severity::Note,
+            "small_receive_buffer",
+            format!(
+                "receive buffers hold {} KiB, {} KiB were wanted: bursts may be lost",
+                bytes / 1024,
+                RECV_BUFFER_WANTED / 1024
+            ),
+            format!("sysctl -w net.core.rmem_max={RECV_BUFFER_WANTED}"),
+        );
+    }
+    let dropped: u64 = it
+        .sockets
+        .iter()
+        .filter_map(|it| it.datagrams_dropped)
+        .sum();
+    if dropped > 0 {
+        findings.add(
+            Severity::Warning,
+            "datagrams_dropped",
+            format!("the system dropped {dropped} datagrams because receive buffers were full"),
+            format!("sysctl -w net.core.rmem_max={}", 4 * RECV_BUFFER_WANTED),
+        );
+    }
+    if it.send_dropped > 0 || it.receive_errors > 0 {
+        findings.add(
+            Severity::Warning,
+            "socket_errors",
+            format!(
+                "{} datagrams found no room to leave, {} receive calls failed",
+                it.send_dropped, it.receive_errors
+            ),
+            "see whether an interface went down or its queue is full (`ip -s link`)",
+        );
+    }
+    if it.discovery.not_admitted > 0 || it.discovery.matches_refused > 0 {
+        findings.add(
+            Severity::Warning,
+            "limit_reached",
+            format!(
+                "{} participants or endpoints and {} matches were refused at a limit",
+                it.discovery.not_admitted, it.discovery.matches_refused
+            ),
+            "raise the participant's limits, or find out who announces so many",
+        );
+    }
+    if it.rejects.total() > 0 && !seen.others.is_empty() {
+        findings.add(
+            Severity::Note,
+            "rejects",
+            format!(
+                "{} packets or parts of packets were refused",
+                it.rejects.total()
+            ),
+            "look at the reasons above; few are harmless, many tell of a broken peer",
+        );
+    }
+}
+
+fn matching(seen: &Seen, findings: &mut Findings) {
+    for (topic, rules) in &seen.mismatches {
+        findings.add(
+            Severity::Warning,
+            "mismatch",
+            format!("topic {topic:?} has a writer and a reader that do not match: {rules}"),
+            format!("`whimbrel why {topic}` shows both values and what to change"),
+        );
+    }
+}

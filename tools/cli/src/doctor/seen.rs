@@ -1,0 +1,18 @@
+//! What the doctor has seen.
+
+use whimbrel::domain::{Diagnostics, DiscoveredParticipant, Interface};
+
+use super::multicast::Echo;
+
+/// Everything that was seen.
+pub(super) struct Seen {
+    pub(super) domain: u32,
+    pub(super) interfaces: Vec<Interface>,
+    /// Names of those in use.
+    pub(super) used: Vec<String>,
+    pub(super) echoes: Vec<Echo>,
+    pub(super) diagnostics: Diagnostics,
+    pub(super) others: Vec<DiscoveredParticipant>,
+    /// Topics with writers and readers that do not match, and the rules that failed.
+    pub(super) mismatches: Vec<(String, String)>,
+}

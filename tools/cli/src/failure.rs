@@ -1,0 +1,62 @@
+//! How a command ends when it does not end well.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command ends early. Each kind has its exit code, as `--help` lists them.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nothing was found, or a check failed: 1.
+    Negative(String),
+    /// As `Negative`, and everything there is to say has been said.
+    Said,
+    /// The arguments make no sense: 2.
+    Usage(String),
+    /// The bus could not be joined, or something of this host refused: 3.
+    Setup(String),
+    /// Whoever read our output has stopped reading: that is no failure, 0.
+    Unread,
+}
+
+impl Failure {
+    /// Says it on standard error, and gives the exit code.
+    pub(crate) fn report(self, json: bool) -> ExitCode {
+        let (text, code) = match self {
+            Self::Unread => return ExitCode::SUCCESS,
+            Self::Said => return ExitCode::from(1),
+            Self::Negative(text) => (text, 1),
+            Self::Usage(text) => (text, 2),
+            Self::Setup(text) => (text, 3),
+        };
+        let line = if json {
+            serde_json::json!({ "error": text }).to_string()
+        } else {
+            format!("whimbrel: {text}")
+        };
+        // There is nowhere left to complain to.
+        let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
+        ExitCode::from(code)
+    }
+
+    /// For what this host refuses; `what` was tried.
+    pub(crate) fn setup<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
+        move |error| Self::Setup(format!("{what}: {error}"))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::Unread
+        } else {
+            Self::Setup(error.to_string())
+        }
+    }
+}
+
+impl From<whimbrel::Error> for Failure {
+    fn from(error: whimbrel::Error) -> Self {
+        Self::Setup(error.to_string())
+    }
+}
