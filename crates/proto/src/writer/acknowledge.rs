@@ -69,6 +69,8 @@ impl Writer {
         // A reader that leaves the final flag clear wants to hear of this writer's state.
         reader.heartbeat_due |= !acknack.is_final && !asked;
         if news {
+            // Also a late joiner's progress is somebody's news, though history moves on for all.
+            self.progress = true;
             self.update_acknowledged();
         }
         if news || asked {

@@ -473,9 +473,11 @@ fn acknowledgement_waits_for_late_joiners_too() {
     assert!(writer.is_acknowledged(sequence));
     writer.handle_matched(NOW, matched(true, true));
     assert!(!writer.is_acknowledged(sequence));
+    while writer.poll_event().is_some() {}
     writer
         .handle_acknack(NOW, READER, &acknack(2, &[], 1))
         .unwrap();
+    assert_eq!(writer.poll_event(), Some(WriterEvent::Progress));
     assert!(writer.is_acknowledged(sequence));
 }
 
