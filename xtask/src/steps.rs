@@ -70,7 +70,10 @@ pub(crate) const STEPS: &[Step] = &[
         ],
         900,
     ),
-    step("interop", &["bash", "testing/interop/run.sh"], 1200),
+    Step {
+        count: Count::TestResults,
+        ..step("interop", &["bash", "testing/interop/run.sh"], 1500)
+    },
     step("demo", &["cargo", "demo"], 600),
     step(
         "simulation",

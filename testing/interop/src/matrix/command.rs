@@ -1,0 +1,174 @@
+//! The command lines of peers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::cases::{Case, Course, Pair, Peer, Place};
+use super::hosts::{Hosts, Side};
+
+/// How long peers may take for everything, in seconds.
+const TIMEOUT_S: u32 = 30;
+
+/// How long peers stay where the runner decides when it is enough, in milliseconds.
+const STAY_MS: u32 = 25_000;
+
+/// Outgoing datagrams Whimbrel drops in the lossy cases, of a thousand.
+const DROPPED_PER_MILLE: u32 = 100;
+
+/// Other products believe themselves matched before the reader knows of them, in milliseconds.
+const SETTLE_MS: u32 = 400;
+
+/// One of the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Publisher,
+    Subscriber,
+}
+
+/// What the command lines of a pair have in common.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) pair: Pair,
+    pub(crate) number: usize,
+    pub(crate) peers_dir: &'a Path,
+}
+
+impl Lines<'_> {
+    /// Who plays `role`.
+    pub(crate) fn peer(&self, role: Role) -> Peer {
+        match role {
+            Role::Publisher => self.pair.publisher,
+            Role::Subscriber => self.pair.subscriber,
+        }
+    }
+
+    /// The command of `role`.
+    pub(crate) fn command(
+        &self,
+        role: Role,
+        hosts: Option<&Hosts>,
+        capture: Option<&PathBuf>,
+    ) -> Result<Command, String> {
+        let peer = self.peer(role);
+        let mut words = self.program(peer)?;
+        words.extend(self.words(role));
+        let side = match role {
+            Role::Publisher => Side::A,
+            Role::Subscriber => Side::B,
+        };
+        words.extend(network(self.case.place, peer, side));
+        if peer == Peer::Whimbrel {
+            words.push("--until-eof".into());
+            if let Some(file) = capture {
+                words.push("--capture".into());
+                words.push(file.display().to_string());
+            }
+        }
+        if let Some(hosts) = hosts {
+            words = hosts.inside(side, words);
+        }
+        let mut all = words.into_iter();
+        let mut command = Command::new(all.next().unwrap_or_default());
+        command.args(all);
+        for setting in ["WHIMBREL_INTERFACES", "WHIMBREL_PEERS", "WHIMBREL_IP"] {
+            command.env_remove(setting);
+        }
+        if self.case.place == Place::Peers {
+            command.env("WHIMBREL_PEERS", side.other().address());
+        }
+        Ok(command)
+    }
+
+    fn program(&self, peer: Peer) -> Result<Vec<String>, String> {
+        if peer == Peer::Whimbrel {
+            let own = std::env::current_exe().map_err(|error| format!("own program: {error}"))?;
+            return Ok(vec![own.display().to_string(), "peer".into()]);
+        }
+        let path = self.peers_dir.join(format!("peer_{}", peer.name()));
+        if !path.exists() {
+            let path = path.display();
+            return Err(format!("{path} is missing: cargo xtask setup builds it"));
+        }
+        Ok(vec![path.display().to_string()])
+    }
+
+    fn words(&self, role: Role) -> Vec<String> {
+        let case = self.case;
+        let verb = match role {
+            Role::Publisher => "pub",
+            Role::Subscriber => "sub",
+        };
+        let topic = format!("interop_{}_{}", std::process::id(), self.number);
+        let domain = domain(self.number);
+        let mut text = format!("{verb} --topic {topic} --domain {domain} --timeout-s {TIMEOUT_S} ");
+        text += case.both;
+        text += " ";
+        match role {
+            Role::Publisher => {
+                text += case.publisher;
+                text += &self.waiting();
+            }
+            Role::Subscriber => text += case.subscriber,
+        }
+        text += &self.lingering(role);
+        let xcdr = if self.pair.other() == Peer::FastDds {
+            "1"
+        } else {
+            "2"
+        };
+        let faults = if self.peer(role) == Peer::Whimbrel {
+            format!("--faults {DROPPED_PER_MILLE}")
+        } else {
+            String::new()
+        };
+        let text = text.replace("{xcdr}", xcdr).replace("{faults}", &faults);
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Whimbrel knows when both sides are matched, others are given time.
+    fn waiting(&self) -> String {
+        if self.case.course == Course::Late {
+            return String::new();
+        }
+        if self.pair.publisher == Peer::Whimbrel {
+            return " --wait-matched 1".into();
+        }
+        format!(" --wait-matched 1 --settle-ms {SETTLE_MS}")
+    }
+
+    fn lingering(&self, role: Role) -> String {
+        let stays = match (self.case.course, role) {
+            (Course::Together, _) => !self.case.lines.is_empty(),
+            (Course::Late | Course::SubscriberLeaves, Role::Publisher)
+            | (Course::PublisherLeaves, Role::Subscriber)
+            | (Course::PublisherKilled, _) => true,
+            (Course::Late | Course::SubscriberLeaves, Role::Subscriber)
+            | (Course::PublisherLeaves, Role::Publisher) => false,
+        };
+        if stays {
+            format!(" --linger-ms {STAY_MS}")
+        } else {
+            " --linger-ms 200".into()
+        }
+    }
+}
+
+/// Domains of their own for those that run at the same time, below the ephemeral ports.
+fn domain(number: usize) -> usize {
+    40 + number % 60
+}
+
+fn network(place: Place, peer: Peer, side: Side) -> Vec<String> {
+    let interface = side.interface();
+    let text = match (place, peer) {
+        (Place::Loopback, _) => String::new(),
+        (Place::Multicast | Place::Peers, Peer::Whimbrel) => "--interface any".into(),
+        (Place::Multicast, _) => format!("--interface {interface} --multicast"),
+        (Place::Peers, _) => {
+            let there = side.other().address();
+            format!("--interface {interface} --peer {there}")
+        }
+    };
+    text.split_whitespace().map(str::to_owned).collect()
+}

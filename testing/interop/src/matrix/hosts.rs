@@ -1,0 +1,99 @@
+//! Two hosts on one machine: two network namespaces joined by `testing/interop/netns.sh`.
+
+use std::process::Command;
+
+use super::shared::root;
+
+/// One of the two hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    A,
+    B,
+}
+
+impl Side {
+    /// The other one.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
+    /// Its address.
+    pub(crate) const fn address(self) -> &'static str {
+        match self {
+            Self::A => "10.77.0.1",
+            Self::B => "10.77.0.2",
+        }
+    }
+
+    /// Its interface.
+    pub(crate) const fn interface(self) -> &'static str {
+        match self {
+            Self::A => "va",
+            Self::B => "vb",
+        }
+    }
+
+    const fn letter(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+}
+
+/// The namespaces, until dropped; whoever runs inside must have ended before.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    name: String,
+}
+
+impl Hosts {
+    /// Makes both hosts.
+    pub(crate) fn up(number: usize, multicast: bool) -> Result<Self, String> {
+        let hosts = Self {
+            name: format!("interop{}x{number}", std::process::id()),
+        };
+        let option: &[&str] = if multicast { &[] } else { &["--no-multicast"] };
+        hosts
+            .script("up", option)
+            .map_err(|why| format!("no network namespaces, which need root and iproute2: {why}"))?;
+        Ok(hosts)
+    }
+
+    /// `words` run on `side`.
+    pub(crate) fn inside(&self, side: Side, words: Vec<String>) -> Vec<String> {
+        let name = format!("{}-{}", self.name, side.letter());
+        let mut all = ["ip", "netns", "exec", &name].map(str::to_owned).to_vec();
+        all.extend(words);
+        all
+    }
+
+    fn script(&self, verb: &str, options: &[&str]) -> Result<(), String> {
+        let output = Command::new("sh")
+            .arg(root().join("testing/interop/netns.sh"))
+            .args([verb, &self.name])
+            .args(options)
+            .output()
+            .map_err(|error| error.to_string())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        Err(complaint
+            .lines()
+            .next_back()
+            .unwrap_or("netns.sh")
+            .to_owned())
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        if let Err(why) = self.script("down", &[]) {
+            eprintln!("{}: not removed: {why}", self.name);
+        }
+    }
+}
