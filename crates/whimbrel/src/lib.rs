@@ -48,6 +48,7 @@ pub use whimbrel_proto::{
     cache::{Selector, Which},
 };
 pub use whimbrel_types as types;
+pub use whimbrel_types::DdsType;
 
 pub use base::instance::InstanceHandle;
 pub use base::qos::{

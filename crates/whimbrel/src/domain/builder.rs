@@ -348,7 +348,7 @@ impl DomainParticipantBuilder {
             config.probe = self.probe_locators(interfaces, families, sockets.index);
         }
         config.interfaces = interface_addresses(interfaces);
-        config.limits = self.limits.clone();
+        config.limits = self.limits;
         Ok(config)
     }
 

@@ -217,10 +217,10 @@ fn open_unicast(plan: &SocketPlan<'_>) -> io::Result<Unicast> {
     Ok((v4, v6, None))
 }
 
-fn bind_pair(
-    plan: &SocketPlan<'_>,
-    port: u16,
-) -> io::Result<(Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>)> {
+/// One socket for each IP version in use.
+type PerVersion = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>);
+
+fn bind_pair(plan: &SocketPlan<'_>, port: u16) -> io::Result<PerVersion> {
     let (any_v4, any_v6): (IpAddr, IpAddr) = if plan.loopback_only {
         (Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into())
     } else {

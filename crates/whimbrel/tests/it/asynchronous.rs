@@ -66,14 +66,14 @@ fn taking_waits_for_data_and_takes_nothing_when_dropped() {
     let (writer, reader) = matched_pair();
     let mut given_up = Box::pin(reader.take_async(10));
     assert!(poll_once(given_up.as_mut()).is_pending());
-    let writing = thread::spawn({
-        let writer = writer.clone();
-        move || writer.write(&position("tram", 1)).unwrap()
+    let writing = thread::spawn(move || {
+        writer.write(&position("tram", 1)).unwrap();
+        writer
     });
     reader.wait_for_data(PATIENCE).unwrap();
     drop(given_up);
     assert_eq!(values(block_on(reader.take_async(10)).unwrap()), [1]);
-    writing.join().unwrap();
+    drop(writing.join().unwrap());
 }
 
 #[test]

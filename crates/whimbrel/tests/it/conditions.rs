@@ -84,7 +84,7 @@ fn status_conditions_follow_enabled_statuses_until_they_are_read() {
     let (writer, reader) = matched_pair();
     let condition = writer.status_condition();
     assert_eq!(condition.enabled_statuses(), StatusMask::ALL);
-    assert_eq!(condition, writer.clone().status_condition());
+    assert_eq!(condition, writer.status_condition());
     assert_ne!(condition, reader.status_condition());
     assert!(condition.trigger_value());
     condition.set_enabled_statuses(StatusKind::OfferedIncompatibleQos);
@@ -168,10 +168,7 @@ fn entities_may_go_while_threads_wait_for_them() {
     );
     wait_set.attach(reader.status_condition());
     wait_set.attach(guard.clone());
-    let on_set = thread::spawn({
-        let wait_set = wait_set.clone();
-        move || wait_set.wait(PATIENCE)
-    });
+    let on_set = thread::spawn(move || wait_set.wait(PATIENCE));
     let blocked = thread::spawn({
         let reader = reader.clone();
         move || reader.take_timeout(1, PATIENCE)
