@@ -69,3 +69,8 @@ pub use listener::{
 pub use publication::{DataWriter, Publisher};
 pub use subscription::{DataReader, RawDataReader, RawSample, RawTopic, Sample, Subscriber};
 pub use topic::Topic;
+
+/// The readme's program is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
