@@ -5,6 +5,7 @@
 //! same traffic, octet by octet. Nothing here reads a clock or opens a socket.
 #![forbid(unsafe_code)]
 
+mod addresses;
 pub mod model;
 pub mod network;
 pub mod node;

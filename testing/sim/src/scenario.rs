@@ -1,7 +1,7 @@
 //! Scenarios: who there is, what they do when, and what the network does to them; all of it from
 //! one seed.
 
-use std::fmt;
+mod print;
 
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::change::ChangeKind;
@@ -448,55 +448,4 @@ fn sample_bytes(random: &mut Random, bulk: bool, datagram_bytes_max: usize) -> u
         _ => random.between(1, 200),
     };
     bytes.min(300_000) as usize
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "seed {}{}: hosts {:?}, keys {:?}, multicast {} (data {}), loopback {}, datagrams of {}, queues of {}, \
-             {:?} each, news after {:?}, heals {:?}",
-            self.seed,
-            if self.discovery {
-                " with discovery"
-            } else {
-                ""
-            },
-            self.hosts,
-            self.keys,
-            self.multicast,
-            self.multicast_data,
-            self.loopback,
-            self.datagram_bytes_max,
-            self.queue_bytes_max,
-            self.service,
-            self.news_delay,
-            self.heals_at,
-        )?;
-        let nodes = self.hosts.len();
-        for (index, faults) in self.faults.iter().enumerate() {
-            if index / nodes != index % nodes {
-                writeln!(
-                    f,
-                    "  link {} to {}: {faults:?}",
-                    index / nodes,
-                    index % nodes
-                )?;
-            }
-        }
-        for (index, plan) in self.writers.iter().enumerate() {
-            writeln!(f, "  writer {index}: {plan:?}")?;
-        }
-        for (index, plan) in self.readers.iter().enumerate() {
-            writeln!(f, "  reader {index}: {plan:?}")?;
-        }
-        let shown = 40;
-        for (at, action) in self.actions.iter().take(shown) {
-            writeln!(f, "  {at:?} {action:?}")?;
-        }
-        match self.actions.len().checked_sub(shown) {
-            Some(more) if more > 0 => writeln!(f, "  and {more} more"),
-            _ => Ok(()),
-        }
-    }
 }

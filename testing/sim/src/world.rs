@@ -6,7 +6,6 @@ mod lives;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::net::{Ipv4Addr, SocketAddr};
 
 use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
@@ -22,6 +21,7 @@ use whimbrel_proto::{
 };
 use whimbrel_wire::pretty;
 
+use crate::addresses::{address, addresses, data_group, groups};
 use crate::model::{Model, ReaderFacts, ReaderId, WriterFacts, WriterId, Written};
 use crate::network::{Network, NodeIndex, NodeSettings};
 use crate::node::{Node, ReaderSlot, Report, Sent, WriterSlot};
@@ -126,35 +126,6 @@ pub struct World {
 /// Plays `scenario` to its end; `trace` prints everything that happens.
 pub fn play(scenario: &Scenario, trace: bool) -> Outcome {
     World::new(scenario.clone(), trace).run()
-}
-
-fn address(node: NodeIndex) -> Locator {
-    let ip = Ipv4Addr::new(10, 0, 0, node as u8 + 1);
-    SocketAddr::from((ip, 7410)).into()
-}
-
-/// Everything a node listens on: without discovery one address, with it two ports for unicast.
-fn addresses(scenario: &Scenario, node: NodeIndex) -> Vec<Locator> {
-    if scenario.discovery {
-        let [metatraffic, user] = discovery::ports(scenario, node);
-        [metatraffic, user].concat()
-    } else {
-        vec![address(node)]
-    }
-}
-
-fn groups(scenario: &Scenario) -> Vec<Locator> {
-    if !scenario.discovery {
-        vec![data_group()]
-    } else if scenario.multicast {
-        vec![discovery::group()]
-    } else {
-        Vec::new()
-    }
-}
-
-fn data_group() -> Locator {
-    SocketAddr::from((Ipv4Addr::new(239, 255, 0, 2), 7401)).into()
 }
 
 fn entity(plan: usize, kind: EntityKind) -> EntityId {

@@ -6,39 +6,16 @@ use whimbrel_proto::participant::{
     LocalReader, LocalWriter, Participant, ParticipantConfig, ParticipantEvent,
 };
 
+use std::net::SocketAddr;
+
 use super::*;
+use crate::addresses::{LOOPBACK, group, host_address, ports};
 
 /// Others are forgotten so long after they were last heard.
 const LEASE: Duration = Duration::from_secs(3);
 
 /// Loopback addresses that are probed.
 const PROBES: u16 = 6;
-
-const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
-
-/// The group for announcements. RTPS 2.5 §9.6.2.3.
-pub(super) fn group() -> Locator {
-    SocketAddr::from((Ipv4Addr::new(239, 255, 0, 1), 7400)).into()
-}
-
-fn host_address(host: usize) -> Ipv4Addr {
-    Ipv4Addr::new(10, 0, 0, host as u8 + 1)
-}
-
-/// Where a node listens: for discovery, and for user data. RTPS 2.5 §9.6.2.3.
-pub(super) fn ports(scenario: &Scenario, node: NodeIndex) -> [Vec<Locator>; 2] {
-    let host = scenario.hosts[node];
-    let index = scenario.hosts[..node]
-        .iter()
-        .filter(|other| **other == host)
-        .count() as u16;
-    [7410 + 2 * index, 7411 + 2 * index].map(|port| {
-        let ips = [host_address(host), LOOPBACK];
-        ips.into_iter()
-            .map(|ip| SocketAddr::from((ip, port)).into())
-            .collect()
-    })
-}
 
 fn interfaces(scenario: &Scenario, node: NodeIndex) -> Vec<InterfaceAddress> {
     let network = InterfaceAddress {
