@@ -21,7 +21,7 @@ use whimbrel_proto::{InterfaceAddress, ParticipantConfig};
 use super::participant::{DomainParticipant, ParticipantInner};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::ports;
-use crate::driver::sockets::{Families, GROUP_V4, SocketPlan, Sockets};
+use crate::driver::sockets::{Families, SocketPlan, Sockets};
 use crate::error::Error;
 
 /// Shortest lease of a participant.
@@ -338,11 +338,12 @@ impl DomainParticipantBuilder {
         config.announce_period = self.announce_period;
         config.metatraffic_unicast = sockets.locators(interfaces);
         config.default_unicast = sockets.locators(interfaces);
-        if !sockets.multicast_interfaces().is_empty() {
-            let group = SocketAddr::new(GROUP_V4.into(), ports::multicast(self.domain));
-            config.metatraffic_multicast = vec![group.into()];
-            config.announce_to.push(group.into());
-        }
+        let groups = sockets
+            .groups()
+            .iter()
+            .map(|group| group.locator(self.domain));
+        config.metatraffic_multicast = groups.collect();
+        config.announce_to.clone_from(&config.metatraffic_multicast);
         config.announce_to.extend(self.peer_locators()?);
         if self.probing {
             config.probe = self.probe_locators(interfaces, families, sockets.index);

@@ -200,9 +200,12 @@ impl DomainParticipant {
             sockets: sockets.all().map(describe).collect(),
             participant_index: sockets.index,
             multicast_interfaces: sockets
-                .multicast_interfaces()
+                .groups()
                 .iter()
+                .flat_map(|group| &group.interfaces)
                 .map(|it| it.name.clone())
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
                 .collect(),
             discovery: core.look(|control| control.statistics()),
             rejects: core.rejects(),

@@ -18,7 +18,10 @@ use super::ports;
 use super::wake::lock;
 
 /// The group of discovery multicast. RTPS 2.5 §9.6.2.4.3.
-pub(crate) const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+
+/// The same for IPv6, on which the standard is silent; other implementations use it too.
+const GROUP_V6: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0xffff, 0xefff, 1);
 
 /// Wanted size of receive buffers, in octets.
 const RECV_BUFFER_BYTES: usize = 4 << 20;
@@ -54,8 +57,7 @@ pub(crate) struct SocketPlan<'a> {
 pub(crate) struct Sockets {
     v4: Option<Arc<UdpSocket>>,
     v6: Option<Arc<UdpSocket>>,
-    group: Option<Arc<UdpSocket>>,
-    multicast_interfaces: Vec<Interface>,
+    groups: Vec<Group>,
     /// Held while the outgoing multicast interface is switched.
     multicasting: Mutex<()>,
     /// Waits for room in the send buffer, one for each IP version.
@@ -77,25 +79,16 @@ impl Sockets {
     /// No address family is usable or the system refuses.
     pub(crate) fn open(plan: &SocketPlan<'_>) -> io::Result<Self> {
         let (v4, v6, index) = open_unicast(plan)?;
-        let multicast_interfaces: Vec<Interface> = plan
-            .interfaces
-            .iter()
-            .filter(|it| plan.multicast && plan.families.v4 && it.is_multicast && !it.is_loopback)
-            .filter(|it| it.first_v4().is_some())
-            .cloned()
-            .collect();
-        let group = open_group(plan, &multicast_interfaces);
+        let groups = [GROUP_V4.into(), GROUP_V6.into()];
         Ok(Self {
             writable_v4: writable(v4.as_deref())?,
             writable_v6: writable(v6.as_deref())?,
             v4,
             v6,
-            multicast_interfaces: if group.is_some() {
-                multicast_interfaces
-            } else {
-                Vec::new()
-            },
-            group,
+            groups: groups
+                .into_iter()
+                .filter_map(|addr| Group::join(plan, addr))
+                .collect(),
             multicasting: Mutex::new(()),
             dropped: AtomicU64::new(0),
             sent: AtomicU64::new(0),
@@ -106,12 +99,13 @@ impl Sockets {
 
     /// Every socket that receives.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<UdpSocket>> {
-        self.v4.iter().chain(&self.v6).chain(&self.group)
+        let groups = self.groups.iter().map(|group| &group.socket);
+        self.v4.iter().chain(&self.v6).chain(groups)
     }
 
-    /// Interfaces on which multicast is joined.
-    pub(crate) fn multicast_interfaces(&self) -> &[Interface] {
-        &self.multicast_interfaces
+    /// The groups joined for discovery.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
     }
 
     /// The unicast addresses to announce: each address of `interfaces` with our port.
@@ -135,7 +129,8 @@ impl Sockets {
         let Some(socket) = socket else { return };
         if to.ip().is_multicast() {
             let _held = lock(&self.multicasting);
-            for interface in &self.multicast_interfaces {
+            let group = self.groups.iter().find(|group| group.addr == to.ip());
+            for interface in group.map_or(&[][..], |group| &group.interfaces) {
                 if socket.set_multicast_interface(interface).is_ok() {
                     self.send_waiting(socket, to, parts);
                 }
@@ -255,16 +250,55 @@ fn bind(plan: &SocketPlan<'_>, addr: SocketAddr, port_use: PortUse) -> io::Resul
     Ok(Arc::new(socket))
 }
 
-/// Joins the discovery group wherever that works; `None` where it works nowhere.
-fn open_group(plan: &SocketPlan<'_>, interfaces: &[Interface]) -> Option<Arc<UdpSocket>> {
-    if interfaces.is_empty() {
-        return None;
+/// A multicast group that was joined for discovery.
+pub(crate) struct Group {
+    addr: IpAddr,
+    socket: Arc<UdpSocket>,
+    /// Where it was joined.
+    pub(crate) interfaces: Vec<Interface>,
+}
+
+impl Group {
+    /// Joins `addr` wherever that works; `None` where it works nowhere.
+    fn join(plan: &SocketPlan<'_>, addr: IpAddr) -> Option<Self> {
+        let v4 = addr.is_ipv4();
+        let wanted = if v4 {
+            plan.families.v4
+        } else {
+            plan.families.v6
+        };
+        if !plan.multicast || !wanted {
+            return None;
+        }
+        let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
+        let candidates: Vec<&Interface> = plan
+            .interfaces
+            .iter()
+            .filter(|it| it.is_multicast && !it.is_loopback && has_family(it))
+            .collect();
+        if candidates.is_empty() {
+            return None;
+        }
+        let any: IpAddr = if v4 {
+            Ipv4Addr::UNSPECIFIED.into()
+        } else {
+            Ipv6Addr::UNSPECIFIED.into()
+        };
+        let local = SocketAddr::new(any, ports::multicast(plan.domain));
+        let socket = bind(plan, local, PortUse::Shared).ok()?;
+        let joined = candidates
+            .into_iter()
+            .filter(|it| socket.join(addr, it).is_ok());
+        let interfaces: Vec<Interface> = joined.cloned().collect();
+        (!interfaces.is_empty()).then_some(Self {
+            addr,
+            socket,
+            interfaces,
+        })
     }
-    let addr = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), ports::multicast(plan.domain));
-    let socket = bind(plan, addr, PortUse::Shared).ok()?;
-    let joined = interfaces
-        .iter()
-        .filter(|it| socket.join(GROUP_V4.into(), it).is_ok())
-        .count();
-    (joined > 0).then_some(socket)
+
+    /// Where announcements to the group go in `domain`.
+    pub(crate) fn locator(&self, domain: u32) -> Locator {
+        SocketAddr::new(self.addr, ports::multicast(domain)).into()
+    }
 }
