@@ -125,6 +125,11 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
         return;
     }
     let refused = it.rejects.total();
+    let senders: Vec<_> = seen
+        .echoes
+        .iter()
+        .map(|echo| echo.interface.as_str())
+        .collect();
     let (cause, cure) = if refused > 0 {
         (
             format!("nobody answers, but {refused} packets came that were refused"),
@@ -135,11 +140,6 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
             "nobody answers, though datagrams of this domain's ports came".into(),
             "another program may use these ports; `ss -ulpn` shows which",
         )
-    } else if seen.echoes.iter().any(|echo| !echo.came_back) {
-        (
-            "nobody answers: multicast sent, none came back".into(),
-            "give the address of the other host: `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS",
-        )
     } else if only_loopback(seen) {
         (
             "nobody answers: only this host was asked, and nobody else on it is in this domain"
@@ -147,11 +147,22 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
             "start another participant here in the same domain, or use a network interface \
              (--interfaces, WHIMBREL_INTERFACES)",
         )
+    } else if senders.is_empty() {
+        (
+            "nobody answers: no interface carries multicast".into(),
+            "give the address of the other host: `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS",
+        )
     } else {
         (
-            format!("nobody answers in domain {}", seen.domain),
-            "start another participant in the same domain; across routers and clouds give \
-             `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS, and let UDP ports 7400 and up through",
+            format!(
+                "nobody answers: multicast sent by {}, none came back from anybody else in \
+                 domain {}",
+                senders.join(", "),
+                seen.domain
+            ),
+            "start another participant in the same domain; where the network drops multicast \
+             (WiFi, clouds, containers, routers) give the address of the other host: `--peer \
+             ADDRESS` or WHIMBREL_PEERS=ADDRESS; let UDP ports 7400 and up through firewalls",
         )
     };
     findings.add(Severity::Serious, "nobody_answers", cause, cure);
@@ -290,5 +301,120 @@ fn matching(seen: &Seen, findings: &mut Findings) {
             format!("topic {topic:?} has a writer and a reader that do not match: {rules}"),
             format!("`whimbrel why {topic}` shows both values and what to change"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::multicast::Echo;
+    use super::*;
+    use whimbrel::DomainParticipant;
+    use whimbrel::base::reject::RejectKind;
+    use whimbrel::domain::{Diagnostics, Interface};
+
+    /// What a participant alone in its domain sees.
+    fn alone() -> Seen {
+        let participant = DomainParticipant::builder(99)
+            .interfaces("lo")
+            .domain_tag(format!("findings {}", std::process::id()))
+            .build()
+            .unwrap();
+        let mut diagnostics = participant.diagnostics();
+        diagnostics.received = (0, 0);
+        diagnostics.discovery.other_domain = 0;
+        Seen {
+            domain: 99,
+            interfaces: participant.interfaces().to_vec(),
+            used: vec!["lo".into()],
+            echoes: vec![],
+            diagnostics,
+            others: vec![],
+            mismatches: vec![],
+        }
+    }
+
+    fn with_ethernet(came_back: Option<bool>) -> Seen {
+        let mut seen = alone();
+        seen.interfaces.push(Interface {
+            name: "eth0".into(),
+            is_loopback: false,
+            is_multicast: true,
+            ..seen.interfaces[0].clone()
+        });
+        seen.used.push("eth0".into());
+        seen.echoes.extend(came_back.map(|came_back| Echo {
+            interface: "eth0".into(),
+            came_back,
+        }));
+        seen
+    }
+
+    fn check(seen: &Seen, id: &str, words: &str) {
+        let findings = of(seen);
+        let found = findings.iter().find(|it| it.id == id);
+        let found = found.unwrap_or_else(|| panic!("no {id} in {findings:?}"));
+        let text = format!("{} {}", found.cause, found.cure);
+        assert!(text.contains(words), "{text}");
+    }
+
+    #[test]
+    fn each_cause_is_named_with_a_cure() {
+        check(&alone(), "nobody_answers", "only this host was asked");
+        check(&alone(), "loopback_only", "loopback");
+        check(&with_ethernet(None), "nobody_answers", "--peer");
+        check(&with_ethernet(None), "no_multicast", "eth0");
+        check(
+            &with_ethernet(Some(true)),
+            "nobody_answers",
+            "multicast sent by eth0, none came",
+        );
+        check(
+            &with_ethernet(Some(false)),
+            "multicast_silent",
+            "WHIMBREL_INTERFACES=!eth0",
+        );
+        assert!(
+            of(&with_ethernet(Some(true)))
+                .iter()
+                .all(|it| it.id != "loopback_only")
+        );
+
+        let changed = |change: fn(&mut Diagnostics)| {
+            let mut seen = with_ethernet(Some(true));
+            change(&mut seen.diagnostics);
+            seen
+        };
+        let seen = changed(|it| it.own_guid_claimed = 3);
+        check(&seen, "own_guid_claimed", "3 times");
+        let seen = changed(|it| it.participant_index = None);
+        check(&seen, "no_participant_index", "all participant indices");
+        let seen = changed(|it| it.discovery.other_domain = 2);
+        check(&seen, "other_domain", "--domain");
+        let seen = changed(|it| it.rejects.count(RejectKind::NotRtps));
+        check(&seen, "nobody_answers", "refused");
+        let seen = changed(|it| it.received = (9, 900));
+        check(&seen, "nobody_answers", "ss -ulpn");
+        let seen = changed(|it| it.sockets[0].recv_buffer_bytes = Some(200 << 10));
+        check(
+            &seen,
+            "small_receive_buffer",
+            "sysctl -w net.core.rmem_max=4194304",
+        );
+        let seen = changed(|it| it.sockets[0].datagrams_dropped = Some(7));
+        check(&seen, "datagrams_dropped", "dropped 7 datagrams");
+        let seen = changed(|it| it.discovery.not_admitted = 1);
+        check(&seen, "limit_reached", "limit");
+        let seen = changed(|it| it.send_dropped = 1);
+        check(&seen, "socket_errors", "no room");
+        let mut seen = alone();
+        seen.mismatches = vec![("T".into(), "RELIABILITY".into())];
+        check(&seen, "mismatch", "whimbrel why T");
+    }
+
+    #[test]
+    fn the_gravest_comes_first() {
+        let findings = of(&with_ethernet(Some(false)));
+        assert_eq!(findings[0].severity, Severity::Serious);
+        assert!(findings.is_sorted_by_key(|it| it.severity as u8));
     }
 }

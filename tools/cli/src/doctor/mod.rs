@@ -26,9 +26,10 @@ const LISTEN: Duration = Duration::from_millis(3600);
 
 pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let participant = bus::join(options, "doctor")?;
-    let used: Vec<Interface> = participant.interfaces().to_vec();
+    let used: Vec<Interface> = bus::join(options, "doctor")?.interfaces().to_vec();
+    // Before we listen, or the test's own announcements would be counted.
     let echoes = multicast::test(options, &used);
+    let participant = bus::join(options, "doctor")?;
     let rest = options.wait.unwrap_or(LISTEN);
     let rest = rest.saturating_sub(started.elapsed());
     thread::sleep(rest);

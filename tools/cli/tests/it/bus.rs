@@ -110,8 +110,15 @@ fn doctor_names_the_cause_when_nobody_answers() {
     assert_eq!(finding("nobody_answers").unwrap()["severity"], "serious");
     assert!(finding("loopback_only").unwrap()["cure"].is_string());
 
-    let _other = place.beside().spawn(&["shapes", "sub"]);
-    let run = place.run(&["doctor", "--json"]).expect(1);
+    // Those with another tag do not answer, so they have to come while we listen.
+    let running = place.start(&["doctor", "--json"]);
+    let _others: Vec<_> = (0..4)
+        .map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            place.beside().spawn(&["shapes", "sub"])
+        })
+        .collect();
+    let run = running.join().unwrap().expect(1);
     assert!(
         run.objects().iter().any(|it| it["id"] == "other_domain"),
         "{run:?}"
@@ -237,4 +244,30 @@ fn the_demo_takes_any_text_file() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let run = finish(program(&["demo", "--quick", "--json", file])).expect(0);
     assert_eq!(run.objects().pop().unwrap()["file"], file);
+}
+
+#[test]
+fn the_demo_tells_of_a_child_that_dies() {
+    let mut command = program(&["demo"]);
+    command
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped());
+    let demo = command.spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", demo.id());
+    let started = std::time::Instant::now();
+    let victim = loop {
+        let pids = std::fs::read_to_string(&children).unwrap();
+        if let Some(publisher) = pids.split_whitespace().nth(1) {
+            break publisher.to_owned();
+        }
+        assert!(started.elapsed() < super::PATIENCE, "no children");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let killed = std::process::Command::new("kill").arg(&victim).status();
+    assert!(killed.unwrap().success());
+    let output = demo.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("the publisher process died"), "{text}");
 }

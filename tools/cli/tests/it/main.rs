@@ -78,6 +78,12 @@ impl Place {
         finish(self.command(args))
     }
 
+    /// Runs the program to its end in the background.
+    fn start(&self, args: &[&str]) -> thread::JoinHandle<Run> {
+        let command = self.command(args);
+        thread::spawn(move || finish(command))
+    }
+
     /// Runs the program until the guard is dropped.
     fn spawn(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
