@@ -495,3 +495,23 @@ fn an_unsent_sample_may_be_skipped_and_replaced() {
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.words()[0], "data");
 }
+
+#[test]
+fn a_large_sample_that_the_pace_holds_up_from_its_start_is_not_passed_over() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(false, false));
+    for bytes in [300_000, 5_000, 16] {
+        writer.write(NOW, change(bytes)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let mut now = NOW;
+    while writer.poll_timeout().is_some() && now < NOW.after(Duration::from_secs(1)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+    }
+    let words = sent.words();
+    let count = |wanted| words.iter().filter(|word| **word == wanted).count();
+    assert_eq!(count("frag"), 300_000usize.div_ceil(1280) + 4);
+    assert_eq!(count("data"), 1);
+}

@@ -48,9 +48,11 @@ impl Writer {
         let before = (self.pushed, self.push_next);
         let mut message = core::mem::take(&mut self.message);
         message.begin(self.message_bytes_max());
+        let mut held_up = false;
         while let Some(change) = self.history.next_from(self.pushed.next()) {
             if change.fragments() > 1 {
-                if !self.push_fragments(now, &mut message, outbox) {
+                held_up = !self.push_fragments(now, &mut message, outbox);
+                if held_up {
                     break;
                 }
                 continue;
@@ -68,7 +70,7 @@ impl Writer {
             self.pushed = change.sequence;
             self.count_pushed(1);
         }
-        if self.push_next == FragmentNumber::FIRST {
+        if !held_up {
             self.pushed = self.pushed.max(self.history.last());
         }
         let moved = before != (self.pushed, self.push_next);
