@@ -121,16 +121,22 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
             "let UDP through its firewall to ports 7400 and up, and back",
         );
     }
-    if !seen.others.is_empty() || other_domain > 0 {
-        return;
+    if seen.others.is_empty() && other_domain == 0 {
+        let (cause, cure) = silence(seen);
+        findings.add(Severity::Serious, "nobody_answers", cause, cure);
     }
+}
+
+/// Why nobody answers, and what to do about it.
+fn silence(seen: &Seen) -> (String, &'static str) {
+    let it = &seen.diagnostics;
     let refused = it.rejects.total();
     let senders: Vec<_> = seen
         .echoes
         .iter()
         .map(|echo| echo.interface.as_str())
         .collect();
-    let (cause, cure) = if refused > 0 {
+    if refused > 0 {
         (
             format!("nobody answers, but {refused} packets came that were refused"),
             "look at the reasons above; a capture (`tshark -i any udp`) shows the sender",
@@ -164,8 +170,7 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
              (WiFi, clouds, containers, routers) give the address of the other host: `--peer \
              ADDRESS` or WHIMBREL_PEERS=ADDRESS; let UDP ports 7400 and up through firewalls",
         )
-    };
-    findings.add(Severity::Serious, "nobody_answers", cause, cure);
+    }
 }
 
 fn only_loopback(seen: &Seen) -> bool {
