@@ -56,7 +56,7 @@ pub(crate) struct Facts {
 }
 
 /// A type with values that every peer knows.
-pub(crate) trait Value: whimbrel::types::DdsType {
+pub(crate) trait Value: DdsType {
     /// The sample with this number and key; `None` where the text is no key.
     fn make(options: &Options, seq: u32, key: &str) -> Option<Self>;
     /// What the lines say of it.
