@@ -20,6 +20,10 @@ const ASK_PERIOD: Duration = Duration::from_millis(50);
 /// The doubling stops after so many times.
 const ASK_DOUBLINGS_MAX: u32 = 6;
 
+/// Wait before a request is repeated to a writer that says nothing more. It may believe that all
+/// has arrived, as it had before this reader started over, and then sends no heartbeat either.
+const REPEAT_PERIOD: Duration = Duration::from_secs(2);
+
 /// Requests for fragments sent in one answer.
 const NACK_FRAGS_MAX: usize = 4;
 
@@ -148,6 +152,9 @@ impl Reader {
         }
         if self.has_fresh_fragments(now, proxy) && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(self.config.fragment_patience));
+        }
+        if asks && proxy.answer_at.is_none() {
+            proxy.answer_at = Some(now.after(REPEAT_PERIOD));
         }
     }
 

@@ -638,3 +638,26 @@ fn a_writer_that_insists_does_not_get_the_same_request_again_at_once() {
     reader.handle_data(again, data(1)).unwrap();
     assert_eq!(hear(&mut reader, again, 3), [(2, vec![2])]);
 }
+
+#[test]
+fn a_request_that_was_lost_is_repeated_though_the_writer_is_silent() {
+    let mut reader = reader(|config| config.durable = true);
+    reader.handle_matched(NOW, matched(true));
+    reader.poll_transmit(NOW, &mut Sent::default());
+    let heartbeat = heartbeat(1, 2, 1, true);
+    reader.handle_heartbeat(NOW, WRITER, &heartbeat).unwrap();
+    for _ in 0..3 {
+        let (at, _) = reader.poll_timeout().unwrap();
+        let mut sent = Sent::default();
+        reader.poll_transmit(at, &mut sent);
+        assert_eq!(sent.0.len(), 1);
+    }
+    for number in [1, 2] {
+        reader.handle_data(NOW, data(number)).unwrap();
+    }
+    let (at, _) = reader.poll_timeout().unwrap();
+    let mut sent = Sent::default();
+    reader.poll_transmit(at, &mut sent);
+    assert_eq!(sent.0.concat().len(), 0);
+    assert_eq!(reader.poll_timeout(), None);
+}
