@@ -8,8 +8,10 @@
 //! Start at [`TARGETS`]. No target may hide a panic.
 
 pub mod corpus;
+pub mod record;
 pub mod replay;
 pub mod seeds;
+pub mod station;
 pub mod targets;
 
 /// Takes any bytes.
@@ -46,6 +48,11 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("xcdr_final", targets::xcdr::final_type),
     ("xcdr_appendable", targets::xcdr::appendable),
     ("capture", targets::capture::capture),
+    ("participant", targets::participant::participant),
+    (
+        "participant_pair",
+        targets::participant_pair::participant_pair,
+    ),
 ];
 
 /// Runs the target of this name.

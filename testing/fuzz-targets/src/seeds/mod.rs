@@ -8,6 +8,7 @@ mod captures;
 mod discovery;
 mod lists;
 mod messages;
+mod participants;
 mod payloads;
 mod raw;
 mod seed;
@@ -23,5 +24,6 @@ pub fn all() -> Vec<Seed> {
     all.extend(discovery::seeds());
     all.extend(payloads::seeds());
     all.extend(captures::seeds());
+    all.extend(participants::seeds());
     all
 }

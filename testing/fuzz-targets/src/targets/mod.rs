@@ -5,5 +5,7 @@ pub mod discovery;
 pub mod dissection;
 pub mod message;
 pub mod parameter_list;
+pub mod participant;
+pub mod participant_pair;
 pub mod submessage;
 pub mod xcdr;

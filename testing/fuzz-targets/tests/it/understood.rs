@@ -173,3 +173,22 @@ fn captures() {
         }
     }
 }
+
+#[test]
+fn a_recorded_peer_is_matched_and_its_samples_arrive() {
+    let input = whimbrel_fuzz_targets::record::exchange();
+    let station = whimbrel_fuzz_targets::targets::participant::play(&input);
+    assert_eq!(station.control.statistics().participants_departed, 1);
+    assert!(station.readers[0].statistics().delivered >= 3);
+    assert!(station.writers[0].statistics().acknacks >= 3);
+    let path = corpus::folder().join("participant/recorded-exchange");
+    let committed = std::fs::read(path).expect("a recording");
+    let station = whimbrel_fuzz_targets::targets::participant::play(&committed);
+    assert!(station.readers[0].statistics().delivered > 0);
+}
+
+#[test]
+fn two_participants_exchange_everything_on_a_clean_network() {
+    let outcome = whimbrel_fuzz_targets::targets::participant_pair::play(&[]);
+    assert!(outcome.complete && !outcome.tainted);
+}
