@@ -31,6 +31,8 @@ pub(super) struct ReaderProxy {
     pub(super) first_relevant: SequenceNumber,
     /// Everything up to here is acknowledged or does not concern the reader.
     pub(super) acked: SequenceNumber,
+    /// Its last answer was from before its match: it has still to hear where its data begins.
+    behind: bool,
     /// The reader has answered, so it knows this writer.
     pub(super) confirmed: bool,
     /// Requested changes, in order.
@@ -54,6 +56,7 @@ impl ReaderProxy {
             info,
             first_relevant,
             acked: first_relevant.previous(),
+            behind: false,
             confirmed: false,
             requests: BTreeMap::new(),
             repair_at: None,
@@ -72,10 +75,10 @@ impl ReaderProxy {
         self.info.reliable && !self.given_up
     }
 
-    /// True when the reader has not yet acknowledged everything up to `last`, or has never
-    /// answered at all.
+    /// True when the reader has not yet acknowledged everything up to `last`, has never answered
+    /// at all or asks for what is none of its own.
     pub(super) fn wants_heartbeat(&self, last: SequenceNumber) -> bool {
-        self.info.reliable && (self.acked < last || !self.confirmed)
+        self.info.reliable && (self.acked < last || self.behind || !self.confirmed)
     }
 
     /// False when an acknowledgement with this count was seen before. RTPS 2.5 §8.3.8.1.
@@ -93,6 +96,7 @@ impl ReaderProxy {
     /// A reader that goes back has begun anew, because it took this writer for lost while the
     /// writer heard it all the time: what it had is to be served again.
     pub(super) fn acknowledge(&mut self, now: Instant, base: SequenceNumber) -> bool {
+        self.behind = base < self.first_relevant;
         let acked = base.max(self.first_relevant).previous();
         if acked <= self.acked {
             self.acked = acked;
@@ -194,5 +198,23 @@ mod tests {
         assert_eq!(reader.acked, SequenceNumber(3));
         assert!(reader.wants_heartbeat(SequenceNumber(9)));
         assert!(reader.may_ask_for(SequenceNumber(5)));
+    }
+
+    #[test]
+    fn a_reader_from_before_its_match_hears_where_its_data_begins_until_it_knows() {
+        let info = MatchedReader {
+            guid: Guid::UNKNOWN,
+            reliable: true,
+            durable: false,
+            expects_inline_qos: false,
+            locators: vec![],
+            message_bytes_max: 1472,
+        };
+        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4));
+        reader.confirmed = true;
+        assert!(!reader.acknowledge(Instant(1), SequenceNumber(1)));
+        assert!(reader.wants_heartbeat(SequenceNumber(3)));
+        assert!(!reader.acknowledge(Instant(2), SequenceNumber(4)));
+        assert!(!reader.wants_heartbeat(SequenceNumber(3)));
     }
 }
