@@ -137,7 +137,7 @@ impl Ord for Flight {
 /// What happened to datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct NetworkStatistics {
-    /// Sent, one for each receiver.
+    /// Sent, one for each address.
     pub sent: u64,
     /// Octets sent.
     pub sent_bytes: u64,
@@ -258,6 +258,8 @@ impl Network {
         self.hash.add(from as u64);
         self.hash.add_bytes(&bytes);
         for locator in to {
+            self.statistics.sent += 1;
+            self.statistics.sent_bytes += bytes.len() as u64;
             self.hash.add(u64::from(locator.port));
             self.hash.add_bytes(&locator.address);
             let mut reached = false;
@@ -305,8 +307,6 @@ impl Network {
     }
 
     fn launch(&mut self, now: Instant, from: NodeIndex, to: NodeIndex, arrived: Arrived) {
-        self.statistics.sent += 1;
-        self.statistics.sent_bytes += arrived.bytes.len() as u64;
         if from == to {
             self.fly(now.after(Faults::NONE.delay), to, arrived);
             return;

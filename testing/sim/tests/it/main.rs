@@ -5,7 +5,7 @@ use whimbrel_sim::scenario::Scenario;
 use whimbrel_sim::world::{Outcome, play};
 
 /// Seeds of scenarios with given matches that failed once, and why.
-const ONCE_FAILED: [(u64, &str); 9] = [
+const ONCE_FAILED: [(u64, &str); 12] = [
     (
         3,
         "progress reported without any while fragments were held up by the pace",
@@ -30,6 +30,18 @@ const ONCE_FAILED: [(u64, &str); 9] = [
     ),
     (6388, "the same, with fragments"),
     (17764, "the same as 4080, the other way round"),
+    (
+        5611,
+        "requests were repeated as fast as lost repairs travelled",
+    ),
+    (
+        102_213,
+        "a sample held up by the pace before its first fragment was passed over",
+    ),
+    (
+        105_637,
+        "a reader stuck before its match when the gap was lost",
+    ),
 ];
 
 fn check(seed: u64, discovery: bool) -> Outcome {
