@@ -388,10 +388,12 @@ impl Receive for ParticipantCore {
             Err(reject) => return self.reject(reject),
         };
         let routing = self.routing.load();
-        if let Some(heard) = routing.heard.get(&receiver.source()) {
-            heard.note(now);
-        }
+        let heard = routing.heard.get(&receiver.source());
         for inbound in receiver {
+            if let Some(heard) = heard.filter(|_| inbound.is_ok()) {
+                // Any valid packet renews a lease, a damaged one does not.
+                heard.note(now);
+            }
             let outcome =
                 inbound.and_then(|inbound| self.route(&routing, now, wall, datagram, &inbound));
             if let Err(reject) = outcome {
