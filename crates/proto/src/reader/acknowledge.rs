@@ -144,17 +144,27 @@ impl Reader {
             message.acknack(entity, writer.entity, missing, self.acknack_count, true);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
         }
-        for (sequence, set) in fragments {
-            self.nack_frag_count = self.nack_frag_count.next();
-            let count = self.nack_frag_count;
-            message.nack_frag(entity, writer.entity, sequence, set, count);
-            self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
-        }
+        self.request_fragments(writer, fragments, message);
         if self.has_fresh_fragments(now, proxy) && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(self.config.fragment_patience));
         }
         if asks && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(REPEAT_PERIOD));
+        }
+    }
+
+    fn request_fragments(
+        &mut self,
+        writer: Guid,
+        fragments: Vec<(SequenceNumber, FragmentNumberSet)>,
+        message: &mut MessageBuilder,
+    ) {
+        let entity = self.config.guid.entity;
+        for (sequence, set) in fragments {
+            self.nack_frag_count = self.nack_frag_count.next();
+            let count = self.nack_frag_count;
+            message.nack_frag(entity, writer.entity, sequence, set, count);
+            self.statistics.nack_frags = self.statistics.nack_frags.saturating_add(1);
         }
     }
 
