@@ -5,6 +5,7 @@
 //! look away: whatever is promised of hostile input is asserted here.
 
 mod bounds;
+mod credits;
 mod outbox;
 mod setup;
 
@@ -25,7 +26,7 @@ use whimbrel_proto::writer::{NewChange, WriteError};
 use whimbrel_proto::{Participant, ParticipantEvent, Reader, Writer};
 use whimbrel_wire::message::Submessage;
 
-use bounds::Credits;
+use credits::Credits;
 pub use outbox::{Outgoing, Packet};
 pub use setup::{TRUSTED, Topics, far_away, group, metatraffic, prefix, topics, user};
 
