@@ -13,6 +13,7 @@ use whimbrel_wire::discovery::compose_key;
 use whimbrel_wire::parameter::ParameterId;
 
 use super::guard::GuardedOutbox;
+use super::schedule::AnnounceTimer;
 use super::{Departure, Participant};
 use crate::change::ChangeKind;
 use crate::discovery::locators::LOCAL_MESSAGE_BYTES_MAX;
@@ -158,6 +159,15 @@ impl Participant {
             fragment_bytes: u16::MAX,
             written_bytes: 0,
         }
+    }
+
+    /// Changes USER_DATA and announces it at once, and again a few times quickly, as at the start:
+    /// announcements may get lost. DDS 1.4 §2.2.3.1.
+    pub fn set_user_data(&mut self, now: Instant, user_data: Vec<u8>) {
+        self.config.user_data = user_data;
+        self.announcement = self.config.announcement();
+        let (period, burst) = (self.config.announce_period, self.config.announce_burst);
+        self.timer = AnnounceTimer::new(now, period, burst);
     }
 
     /// Leaves: the next [`Participant::poll_transmit`] tells everybody, and is the last one.

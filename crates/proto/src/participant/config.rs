@@ -84,6 +84,11 @@ impl ParticipantConfig {
     /// What others are told of a participant with these settings, encapsulated.
     /// RTPS 2.5 §8.5.3.2.
     pub(super) fn announcement(&self) -> SharedBytes {
+        self.announcement_with(&self.user_data)
+    }
+
+    /// As [`ParticipantConfig::announcement`], with other USER_DATA.
+    pub(super) fn announcement_with(&self, user_data: &[u8]) -> SharedBytes {
         let guid = Guid::new(self.guid_prefix, EntityId::PARTICIPANT);
         let text = self
             .properties
@@ -101,7 +106,7 @@ impl ParticipantConfig {
             metatraffic_multicast: self.metatraffic_multicast.clone(),
             default_unicast: self.default_unicast.clone(),
             lease_duration: self.lease,
-            user_data: self.user_data.clone(),
+            user_data: user_data.to_vec(),
             properties: PropertyList {
                 text,
                 binary: Vec::new(),

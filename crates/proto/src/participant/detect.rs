@@ -8,7 +8,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
-use whimbrel_base::vendor::ProtocolVersion;
+use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::discovery::{Context, ParticipantData, parse_key};
 use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::ParameterId;
@@ -43,14 +43,11 @@ impl Participant {
         let local = from
             .ip()
             .is_some_and(|ip| is_own(ip, &self.config.interfaces));
-        let ours = match &inbound.submessage {
-            Submessage::Data(data) => {
-                // Padding of the submessage counts as payload.
-                data.payload.get(..self.announcement.len()) == Some(&*self.announcement)
-            }
+        let ours = || match &inbound.submessage {
+            Submessage::Data(data) => self.is_own_announcement(data.payload),
             _ => true,
         };
-        if local && ours {
+        if local && ours() {
             self.statistics.own_heard = self.statistics.own_heard.saturating_add(1);
             return Ok(());
         }
@@ -58,6 +55,23 @@ impl Participant {
             self.report(ParticipantEvent::OwnGuidClaimed { from });
         }
         Err(Reject::new(RejectKind::OwnGuid, 0))
+    }
+
+    /// True for what we announce, or announced before USER_DATA changed: it may still be on its
+    /// way.
+    fn is_own_announcement(&self, payload: &[u8]) -> bool {
+        // Padding of the submessage counts as payload.
+        let begins_with = |own: &[u8]| payload.get(..own.len()) == Some(own);
+        if begins_with(&self.announcement) {
+            return true;
+        }
+        let context = Context {
+            vendor: VendorId::WHIMBREL,
+            key_hash: None,
+            limits: &self.config.limits,
+        };
+        ParticipantData::parse(payload, &context)
+            .is_ok_and(|data| begins_with(&self.config.announcement_with(&data.user_data)))
     }
 
     /// An announcement of a participant, or of its departure.

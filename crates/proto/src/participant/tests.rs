@@ -794,6 +794,29 @@ fn our_own_voice_is_known_and_impostors_are_reported() {
     assert_eq!(net.member(1).participants().count(), 0);
 }
 
+#[test]
+fn changed_user_data_reaches_the_others_at_once() {
+    let mut net = Net::of([config(1), config(2)]);
+    net.run(seconds(10));
+    let at_first = net.log[0].clone();
+    net.take(2);
+    let now = net.now;
+    net.member(1).set_user_data(now, vec![7; 9]);
+    net.settle();
+    let seen = net.member(2).participant(prefix(1)).unwrap();
+    assert_eq!(seen.data.user_data, [7; 9]);
+    assert!(has(&net.take(2), &ParticipantEvent::RoutingChanged));
+    // One that was away during the first announcement hears a second one soon.
+    let sent = net.sent_to(at(GROUP));
+    net.run(seconds(1));
+    assert!(net.sent_to(at(GROUP)) > sent + 1);
+    // What we said before may come back late; nobody else has said it.
+    let (now, wall) = (net.now, net.wall());
+    let (_, (_, from, bytes)) = at_first;
+    receive(net.member(1), now, wall, from, &bytes).unwrap();
+    assert_eq!(net.member(1).rejects().total(), 0);
+}
+
 /// What `config` sends first, from which a hostile test makes its own.
 fn announcement_of(config: ParticipantConfig) -> Vec<u8> {
     let mut sent = vec![];
