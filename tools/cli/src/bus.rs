@@ -10,6 +10,7 @@ use whimbrel::domain::{DiscoveredParticipant, DomainParticipantBuilder};
 use crate::failure::Failure;
 use crate::options::BusOptions;
 use crate::output::clean;
+use crate::stop;
 
 /// Nothing new for this long means that everybody has been heard.
 const QUIET: Duration = Duration::from_millis(700);
@@ -49,24 +50,26 @@ pub(crate) fn join(options: &BusOptions, what: &str) -> Result<DomainParticipant
 /// Joins the domain and looks around.
 pub(crate) fn look(options: &BusOptions, what: &str) -> Result<DomainParticipant, Failure> {
     let participant = join(options, what)?;
-    settle(&participant, options.wait);
+    settle(&participant, options.wait)?;
     Ok(participant)
 }
 
 /// Waits for `wait`, or until discovery brings nothing new.
-pub(crate) fn settle(participant: &DomainParticipant, wait: Option<Duration>) {
+fn settle(participant: &DomainParticipant, wait: Option<Duration>) -> Result<(), Failure> {
     if let Some(wait) = wait {
-        participant.wait_for_discovery(wait, |_| false);
-        return;
+        return stop::sleep_until(Instant::now() + wait);
     }
     let started = Instant::now();
     while started.elapsed() < LOOK_MAX {
         let known = size(participant);
-        let news = participant.wait_for_discovery(QUIET, |it| size(it) != known);
+        let news = stop::within(QUIET, |slice| {
+            participant.wait_for_discovery(slice, |it| size(it) != known)
+        })?;
         if !news && started.elapsed() >= LOOK_MIN {
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
 fn size(participant: &DomainParticipant) -> (usize, usize, usize) {

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::signal::Signal;
+
 /// Why a command ends early. Each kind has its exit code, as `--help` lists them.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -17,6 +19,8 @@ pub(crate) enum Failure {
     Setup(String),
     /// Whoever read our output has stopped reading: that is no failure, 0.
     Unread,
+    /// A signal: 128 and its number, as shells count.
+    Stopped(Signal),
 }
 
 impl Failure {
@@ -25,6 +29,7 @@ impl Failure {
         let (text, code) = match self {
             Self::Unread => return ExitCode::SUCCESS,
             Self::Said => return ExitCode::from(1),
+            Self::Stopped(signal) => return stopped(signal, json),
             Self::Negative(text) => (text, 1),
             Self::Usage(text) => (text, 2),
             Self::Setup(text) => (text, 3),
@@ -34,8 +39,7 @@ impl Failure {
         } else {
             format!("whimbrel: {text}")
         };
-        // There is nowhere left to complain to.
-        let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
+        say(&line);
         ExitCode::from(code)
     }
 
@@ -43,6 +47,22 @@ impl Failure {
     pub(crate) fn setup<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
         move |error| Self::Setup(format!("{what}: {error}"))
     }
+}
+
+fn stopped(signal: Signal, json: bool) -> ExitCode {
+    let text = signal.text();
+    if json {
+        say(&serde_json::json!({ "stopped": text }).to_string());
+    } else {
+        let line_break = signal.line_break();
+        say(&format!("{line_break}whimbrel: stopped by {text}"));
+    }
+    ExitCode::from(signal.exit_code())
+}
+
+fn say(line: &str) {
+    // There is nowhere left to complain to.
+    let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
 }
 
 impl From<io::Error> for Failure {

@@ -16,7 +16,9 @@ mod output;
 mod policies;
 mod ps;
 mod shapes;
+mod signal;
 mod source;
+mod stop;
 mod sub;
 mod time;
 mod trace;
@@ -51,6 +53,7 @@ fn run(options: Options) -> Result<(), Failure> {
     } = options;
     let mut output = Output::new(bus.json, command.color().or(color));
     let output = &mut output;
+    stop::install()?;
     match command {
         Command::Ps(_) => ps::run(&bus, output),
         Command::Ls(args) => ls::run(&bus, &args, output),

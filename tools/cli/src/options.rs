@@ -10,6 +10,8 @@ const EXIT_CODES: &str = "Exit codes:
   1  nothing was found, or a check failed
   2  the arguments make no sense
   3  the bus could not be joined
+  130 or 143  SIGINT (Ctrl-C) or SIGTERM came: it has left the bus, and said so in a last line
+              on standard error; a second signal ends it at once, with the same code
 
 Environment:
   WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_PEERS and WHIMBREL_IP stand for the options

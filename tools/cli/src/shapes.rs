@@ -1,6 +1,5 @@
 //! `whimbrel shapes`: the well-known demonstration, which every vendor's understands.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -18,6 +17,7 @@ use crate::options::{
     BusOptions, End, Shape, ShapesOptions, ShapesPublisher, ShapesQos, ShapesRole, ShapesSubscriber,
 };
 use crate::output::{Output, Style, clean, count_of};
+use crate::stop;
 
 /// Width and height of the area in which shapes move, as in other vendors' demonstrations.
 const AREA: (i32, i32) = (240, 270);
@@ -85,17 +85,16 @@ fn publish(
     let writer = publisher.create_datawriter(&topic, writer_qos(&args.qos))?;
     if args.readers > 0 {
         let patience = options.wait.unwrap_or(Duration::from_secs(30));
-        writer
-            .wait_for_matched(args.readers, patience)
-            .map_err(|_| {
-                let wanted = count_of(args.readers, "reader");
-                Failure::Negative(format!(
-                    "waited {patience:?} for {wanted} of {}; `whimbrel why {}` tells who does not \
+        let matched = |slice| writer.wait_for_matched(args.readers, slice).is_ok();
+        if !stop::within(patience, matched)? {
+            let wanted = count_of(args.readers, "reader");
+            return Err(Failure::Negative(format!(
+                "waited {patience:?} for {wanted} of {}; `whimbrel why {}` tells who does not \
                  match",
-                    topic.name(),
-                    topic.name()
-                ))
-            })?;
+                topic.name(),
+                topic.name()
+            )));
+        }
     }
     let mut moving = Moving::new(args);
     let period = Duration::from_secs(1) / args.rate;
@@ -112,7 +111,7 @@ fn publish(
             return end(&writer, args.end, &shape);
         }
         next += period;
-        thread::sleep(next.saturating_duration_since(Instant::now()));
+        stop::sleep_until(next)?;
     }
 }
 
@@ -123,8 +122,8 @@ fn end(writer: &DataWriter<ShapeType>, end: End, shape: &ShapeType) -> Result<()
         End::Unregister => writer.unregister_instance(shape)?,
     }
     // A reader that does not acknowledge must not keep us.
-    let _ = writer.wait_for_acknowledgments(FAREWELL);
-    Ok(())
+    let acknowledged = |slice| writer.wait_for_acknowledgments(slice).is_ok();
+    stop::within(FAREWELL, acknowledged).map(drop)
 }
 
 fn writer_qos(args: &ShapesQos) -> DataWriterQos {
@@ -227,6 +226,7 @@ fn subscribe(
     let deadline = args.timeout.map(|timeout| Instant::now() + timeout);
     let mut seen = 0;
     while deadline.is_none_or(|deadline| Instant::now() < deadline) {
+        stop::check()?;
         for sample in next_samples(&readers, deadline)? {
             let (topic, sample) = sample;
             if !wanted(&sample, args.color.as_deref()) {
@@ -267,7 +267,7 @@ fn next_samples(
     if samples.is_empty()
         && let Some(first) = readers.first()
     {
-        let left = crate::sub::left(deadline);
+        let left = stop::slice(deadline)?;
         let turn = if readers.len() == 1 {
             left
         } else {

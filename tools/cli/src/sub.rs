@@ -1,6 +1,6 @@
 //! `whimbrel sub`: the samples of a topic.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,10 +12,8 @@ use crate::failure::Failure;
 use crate::options::{BusOptions, SubOptions};
 use crate::output::{Output, Style, clean, count_of, hex};
 use crate::source::{self, Content, Received};
+use crate::stop;
 use crate::time;
-
-/// How often a wait without end looks whether anybody still reads our output.
-const LOOK: Duration = Duration::from_secs(3600);
 
 /// Octets of a payload on one line.
 const OCTETS_PER_LINE: usize = 16;
@@ -60,7 +58,7 @@ pub(crate) fn run(
     let reason = reason.as_deref().unwrap_or(UNDECODABLE);
     let mut seen = 0;
     while args.count.is_none_or(|count| seen < count) {
-        if !source.wait(left(deadline)) {
+        if !source.wait(stop::slice(deadline)?) {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 break;
             }
@@ -85,11 +83,6 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Time left of a wait.
-pub(crate) fn left(deadline: Option<Instant>) -> Duration {
-    deadline.map_or(LOOK, |it| it.saturating_duration_since(Instant::now()))
-}
-
 /// Waits for a writer of the topic; its type and QoS are what we read with.
 fn find_writer(
     participant: &DomainParticipant,
@@ -100,14 +93,14 @@ fn find_writer(
     let mut found = None;
     let deadline = deadline.or(options.wait.map(|wait| Instant::now() + wait));
     loop {
-        let came = participant.wait_for_discovery(left(deadline), |it| {
+        participant.wait_for_discovery(stop::slice(deadline)?, |it| {
             let mut writers = it.discovered_writers().into_iter();
             found = writers.find(|writer| writer.topic_name == args.topic);
             found.is_some()
         });
         match found.take() {
             Some(writer) => return Ok(writer),
-            None if came || deadline.is_none() => {}
+            None if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}
             None => {
                 return Err(Failure::Negative(format!(
                     "no writer of topic {:?} found; `whimbrel ls` lists the topics",

@@ -17,6 +17,7 @@ use crate::options::{BusOptions, TraceOptions};
 use crate::output::{Output, clean};
 use crate::policies;
 use crate::source::{self, Content, Received, Source};
+use crate::stop;
 use crate::time;
 
 /// How often samples are looked for.
@@ -103,7 +104,8 @@ pub(crate) fn run(
     let mut known = Picture::default();
     let mut sources: BTreeMap<String, Box<dyn Source>> = BTreeMap::new();
     let mut counters_at = Instant::now();
-    while deadline.is_none_or(|deadline| Instant::now() < deadline) {
+    let mut stopped = Ok(());
+    while stopped.is_ok() && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         participant.wait_for_discovery(TURN, |_| false);
         let writers = participant.discovered_writers();
         let new = picture(&participant, &writers);
@@ -121,9 +123,11 @@ pub(crate) fn run(
             counters_at = Instant::now();
             log.say("DEBUG", "sockets", &counters(&participant))?;
         }
+        stopped = stop::check();
     }
     log.say("INFO", "participant", "leaves")?;
-    log.finish()
+    log.finish()?;
+    stopped
 }
 
 fn picture(participant: &DomainParticipant, writers: &[DiscoveredWriter]) -> Picture {

@@ -69,5 +69,9 @@ pub(crate) fn child(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Fai
         tell(&Report::Failed(text.clone()))?;
         return Err(Failure::Said);
     }
+    if let Failure::Stopped(_) = failure {
+        // Ctrl-C reaches the parent as well, which speaks for us all.
+        return Err(Failure::Said);
+    }
     Err(failure)
 }

@@ -22,10 +22,17 @@ use self::show::Show;
 use crate::failure::Failure;
 use crate::options::{BusOptions, DemoOptions};
 use crate::output::Output;
+use crate::stop;
 use crate::time;
 
 /// How long the demo may take beside publishing.
 const OVERHEAD_MAX: Duration = Duration::from_secs(8);
+
+/// How long a process may take to leave.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether a process has ended.
+const TURN: Duration = Duration::from_millis(5);
 
 /// Which process a report comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +64,7 @@ pub(crate) fn run(
     let result = follow(&inbox, &mut subscriber, &mut show, deadline);
     show.clear();
     let (written, read) = result?;
-    publisher.release();
+    publisher.end();
     verify(&log, &written, &read)?;
     show.conclude(&written, &read)
 }
@@ -68,19 +75,22 @@ struct Process {
 }
 
 impl Process {
-    /// Closes its standard input, which ends it.
-    fn release(&mut self) {
+    /// Closes its standard input, which has it leave; ends it where it does not.
+    fn end(&mut self) {
         drop(self.child.stdin.take());
-        // What becomes of it now changes nothing.
+        let deadline = Instant::now() + FAREWELL;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            thread::sleep(TURN);
+        }
+        // It may have ended already, and what becomes of it now changes nothing.
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
@@ -139,9 +149,12 @@ fn follow(
 ) -> Result<(Written, Read), Failure> {
     let mut written = None;
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let (role, report) = match inbox.recv_timeout(left) {
+        let received = inbox.recv_timeout(stop::slice(Some(deadline))?);
+        // What stops us may have stopped them.
+        stop::check()?;
+        let (role, report) = match received {
             Ok(report) => report,
+            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => continue,
             Err(RecvTimeoutError::Timeout) => {
                 return Err(Failure::Negative("the demo took too long".into()));
             }

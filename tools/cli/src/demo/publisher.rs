@@ -1,6 +1,5 @@
 //! The demo's publisher: a process of its own.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use whimbrel::qos::ResourceLimits;
@@ -12,6 +11,7 @@ use super::plan::{FAST_LINES_MAX, PATIENCE, STEADY_RATE, TOPIC, join, steady_lin
 use crate::failure::Failure;
 use crate::known::LogLine;
 use crate::options::DemoChild;
+use crate::stop;
 use crate::time::now_ns;
 
 /// Lines that may wait for acknowledgement.
@@ -38,6 +38,7 @@ struct Publisher<'a> {
 }
 
 fn publish(args: &DemoChild) -> Result<(), Failure> {
+    stop::with_input()?;
     let log = Log::load(args.file.as_deref())?;
     let participant = join(args, "publisher")?;
     let topic = participant.create_topic::<LogLine>(TOPIC)?;
@@ -47,9 +48,10 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
         .max_blocking_time(whimbrel::Duration::from(PATIENCE))
         .resource_limits(ResourceLimits::UNLIMITED.max_samples(UNACKNOWLEDGED_MAX));
     let writer = participant.create_datawriter(&topic, qos)?;
-    writer.wait_for_matched(1, PATIENCE).map_err(|_| {
-        Failure::Setup("the publisher has not found the subscriber on loopback".into())
-    })?;
+    if !stop::within(PATIENCE, |slice| writer.wait_for_matched(1, slice).is_ok())? {
+        let text = "the publisher has not found the subscriber on loopback";
+        return Err(Failure::Setup(text.into()));
+    }
     tell(&Report::Matched)?;
     let mut publisher = Publisher {
         log: &log,
@@ -61,14 +63,17 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
     };
     publisher.steady(steady_lines(args.steady))?;
     publisher.fast(args.fast)?;
-    writer.wait_for_acknowledgments(PATIENCE).map_err(|_| {
-        Failure::Negative("the subscriber has not acknowledged all lines in time".into())
-    })?;
+    let acknowledged = |slice| writer.wait_for_acknowledgments(slice).is_ok();
+    if !stop::within(PATIENCE, acknowledged)? {
+        let text = "the subscriber has not acknowledged all lines in time";
+        return Err(Failure::Negative(text.into()));
+    }
     publisher.count();
     tell(&Report::HasWritten(publisher.written))?;
     // The subscriber may still be reading; the parent tells us when it is done.
-    std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink())?;
-    Ok(())
+    loop {
+        stop::sleep_until(Instant::now() + PATIENCE)?;
+    }
 }
 
 impl Publisher<'_> {
@@ -77,7 +82,7 @@ impl Publisher<'_> {
         let started = Instant::now();
         let mut next = started;
         for _ in 0..count {
-            thread::sleep(next.saturating_duration_since(Instant::now()));
+            stop::sleep_until(next)?;
             next += Duration::from_secs(1) / STEADY_RATE;
             self.write()?;
             self.written.steady_seconds = started.elapsed().as_secs_f64();
@@ -91,6 +96,7 @@ impl Publisher<'_> {
         let started = Instant::now();
         let end = self.written.lines + FAST_LINES_MAX.max(self.log.len() as u64);
         while self.written.lines < end && started.elapsed() < time {
+            stop::check()?;
             for _ in 0..BURST.min(end - self.written.lines) {
                 self.write()?;
             }

@@ -17,6 +17,7 @@ use super::plan::{PATIENCE, TOPIC, join, steady_lines};
 use crate::failure::Failure;
 use crate::known::LogLine;
 use crate::options::DemoChild;
+use crate::stop;
 use crate::time::now_ns;
 
 /// Lines that may wait to be read.
@@ -54,6 +55,7 @@ fn subscribe(args: &DemoChild) -> Result<(), Failure> {
     let mut reported_at = Instant::now();
     let mut heard_at = Instant::now();
     loop {
+        stop::check()?;
         let samples = reader.take_timeout(usize::MAX, TURN).unwrap_or_default();
         let now = now_ns();
         if !samples.is_empty() {

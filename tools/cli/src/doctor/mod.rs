@@ -7,7 +7,6 @@ mod findings;
 mod multicast;
 mod seen;
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -20,19 +19,19 @@ use crate::bus::{self, vendor_name};
 use crate::failure::Failure;
 use crate::options::BusOptions;
 use crate::output::{Output, Style, clean};
+use crate::stop;
 
 /// How long others get to be heard: a little more than the usual time between announcements.
 const LISTEN: Duration = Duration::from_millis(3600);
 
 pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let used: Vec<Interface> = bus::join(options, "doctor")?.interfaces().to_vec();
+    let used: Vec<Interface> = multicast::aside(options)?.build()?.interfaces().to_vec();
     // Before we listen, or the test's own announcements would be counted.
-    let echoes = multicast::test(options, &used);
+    let echoes = multicast::test(options, &used)?;
     let participant = bus::join(options, "doctor")?;
     let rest = options.wait.unwrap_or(LISTEN);
-    let rest = rest.saturating_sub(started.elapsed());
-    thread::sleep(rest);
+    stop::sleep_until(started + rest)?;
     let seen = Seen {
         domain: options.domain,
         interfaces: system_interfaces()?,

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bus;
+mod signals;
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
