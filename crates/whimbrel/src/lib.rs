@@ -40,6 +40,7 @@ pub mod subscription;
 pub mod topic;
 
 mod driver;
+mod members;
 
 pub use whimbrel_base as base;
 pub use whimbrel_derive::DdsType;

@@ -24,6 +24,8 @@ pub struct DiscoveredParticipant {
     pub vendor: VendorId,
     /// Its name, where it gives one.
     pub name: String,
+    /// Its USER_DATA. DDS 1.4 §2.2.3.1.
+    pub user_data: Vec<u8>,
     /// The host it runs on, where it says so.
     pub host: Option<String>,
     /// Its process id, where it says so.
@@ -55,6 +57,10 @@ pub struct DiscoveredEndpoint<Q> {
     pub qos: Q,
     /// The partitions of its publisher or subscriber.
     pub partition: Partition,
+    /// TOPIC_DATA of its topic. DDS 1.4 §2.2.3.2.
+    pub topic_data: Vec<u8>,
+    /// GROUP_DATA of its publisher or subscriber. DDS 1.4 §2.2.3.3.
+    pub group_data: Vec<u8>,
     /// It belongs to this very participant.
     pub is_local: bool,
 }
@@ -114,6 +120,7 @@ impl DomainParticipant {
                 guid: it.data.guid,
                 vendor: it.data.vendor,
                 name: it.data.entity_name.clone(),
+                user_data: it.data.user_data.clone(),
                 host: property(
                     it,
                     &[
@@ -153,6 +160,8 @@ impl DomainParticipant {
                 type_name: it.type_name.clone(),
                 qos: it.qos.clone(),
                 partition: it.publisher.partition.clone(),
+                topic_data: it.topic.topic_data.value.clone(),
+                group_data: it.publisher.group_data.value.clone(),
                 is_local: true,
             });
             remote.chain(local).collect()
@@ -171,6 +180,8 @@ impl DomainParticipant {
                 type_name: it.type_name.clone(),
                 qos: it.qos.clone(),
                 partition: it.subscriber.partition.clone(),
+                topic_data: it.topic.topic_data.value.clone(),
+                group_data: it.subscriber.group_data.value.clone(),
                 is_local: true,
             });
             remote.chain(local).collect()
@@ -247,6 +258,8 @@ fn endpoint<Q>(data: &EndpointData, qos: Q) -> DiscoveredEndpoint<Q> {
         type_name: data.type_name.clone(),
         qos,
         partition: data.partition.clone(),
+        topic_data: data.topic_data.value.clone(),
+        group_data: data.group_data.value.clone(),
         is_local: false,
     }
 }

@@ -1,6 +1,6 @@
 //! What a participant makes: topics, publishers, subscribers and, for short, writers and readers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use whimbrel_base::qos::{DataReaderQos, DataWriterQos, PublisherQos, SubscriberQos, TopicQos};
 use whimbrel_types::DdsType;
@@ -8,6 +8,7 @@ use whimbrel_types::DdsType;
 use super::participant::DomainParticipant;
 use crate::driver::wake::lock;
 use crate::error::Error;
+use crate::members::Members;
 use crate::publication::{DataWriter, Publisher};
 use crate::subscription::{DataReader, Subscriber};
 use crate::topic::{Topic, TopicInner};
@@ -16,12 +17,12 @@ use crate::topic::{Topic, TopicInner};
 const TOPIC_NAME_BYTES_MAX: usize = 255;
 
 impl DomainParticipant {
-    /// A topic for data of type `T`, with default QoS.
+    /// A topic for data of type `T`, with [`DomainParticipant::default_topic_qos`].
     ///
     /// # Errors
     /// As [`DomainParticipant::create_topic_with_qos`].
     pub fn create_topic<T: DdsType>(&self, name: &str) -> Result<Topic<T>, Error> {
-        self.create_topic_with_qos(name, TopicQos::default())
+        self.create_topic_with_qos(name, self.default_topic_qos())
     }
 
     /// A topic for data of type `T`. DDS 1.4 §2.2.2.2.1.5.
@@ -66,7 +67,9 @@ impl DomainParticipant {
             name: name.to_owned(),
             type_name: type_name.to_owned(),
             core: self.inner.core.topic(name),
-            qos,
+            qos: Mutex::new(qos),
+            writers: Members::default(),
+            readers: Members::default(),
             participant: Arc::clone(&self.inner),
         })
     }
@@ -87,7 +90,7 @@ impl DomainParticipant {
         Subscriber::new(self, qos)
     }
 
-    /// A writer in a publisher of its own with default QoS.
+    /// A writer in a publisher of its own with [`DomainParticipant::default_publisher_qos`].
     ///
     /// # Errors
     /// As [`Publisher::create_datawriter`].
@@ -96,11 +99,11 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, Error> {
-        self.create_publisher(PublisherQos::default())?
+        self.create_publisher(self.default_publisher_qos())?
             .create_datawriter(topic, qos)
     }
 
-    /// A reader in a subscriber of its own with default QoS.
+    /// A reader in a subscriber of its own with [`DomainParticipant::default_subscriber_qos`].
     ///
     /// # Errors
     /// As [`Subscriber::create_datareader`].
@@ -109,7 +112,58 @@ impl DomainParticipant {
         topic: &Topic<T>,
         qos: DataReaderQos,
     ) -> Result<DataReader<T>, Error> {
-        self.create_subscriber(SubscriberQos::default())?
+        self.create_subscriber(self.default_subscriber_qos())?
             .create_datareader(topic, qos)
+    }
+
+    /// The QoS of topics created without any. DDS 1.4 §2.2.2.2.1.25.
+    pub fn default_topic_qos(&self) -> TopicQos {
+        lock(&self.inner.defaults.topic).clone()
+    }
+
+    /// Changes [`DomainParticipant::default_topic_qos`]; topics that exist stay as they are.
+    /// DDS 1.4 §2.2.2.2.1.24.
+    ///
+    /// # Errors
+    /// Policies that contradict each other or do not exist yet.
+    pub fn set_default_topic_qos(&self, qos: TopicQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        *lock(&self.inner.defaults.topic) = qos;
+        Ok(())
+    }
+
+    /// The QoS of publishers created without any. DDS 1.4 §2.2.2.2.1.21.
+    pub fn default_publisher_qos(&self) -> PublisherQos {
+        lock(&self.inner.defaults.publisher).clone()
+    }
+
+    /// Changes [`DomainParticipant::default_publisher_qos`]; publishers that exist stay as they are.
+    /// DDS 1.4 §2.2.2.2.1.20.
+    ///
+    /// # Errors
+    /// Policies that contradict each other or do not exist yet.
+    pub fn set_default_publisher_qos(&self, qos: PublisherQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        *lock(&self.inner.defaults.publisher) = qos;
+        Ok(())
+    }
+
+    /// The QoS of subscribers created without any. DDS 1.4 §2.2.2.2.1.23.
+    pub fn default_subscriber_qos(&self) -> SubscriberQos {
+        lock(&self.inner.defaults.subscriber).clone()
+    }
+
+    /// Changes [`DomainParticipant::default_subscriber_qos`]; subscribers that exist stay as they are.
+    /// DDS 1.4 §2.2.2.2.1.22.
+    ///
+    /// # Errors
+    /// Policies that contradict each other or do not exist yet.
+    pub fn set_default_subscriber_qos(&self, qos: SubscriberQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        *lock(&self.inner.defaults.subscriber) = qos;
+        Ok(())
     }
 }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use whimbrel_base::guid::{EntityId, EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::qos::DomainParticipantQos;
+use whimbrel_base::qos::{DomainParticipantQos, PublisherQos, SubscriberQos, TopicQos};
 use whimbrel_net::interfaces::Interface;
 
 use crate::driver::participant::ParticipantCore;
 use crate::driver::wake::lock;
 use crate::driver::writer::handle_of;
+use crate::error::Error;
 
 /// A program's membership in a domain. DDS 1.4 §2.2.2.2.1.
 ///
@@ -22,12 +23,21 @@ pub struct DomainParticipant {
     pub(crate) inner: Arc<ParticipantInner>,
 }
 
+/// QoS of what is created without any being given.
+#[derive(Debug, Default)]
+pub(super) struct Defaults {
+    pub(super) topic: Mutex<TopicQos>,
+    pub(super) publisher: Mutex<PublisherQos>,
+    pub(super) subscriber: Mutex<SubscriberQos>,
+}
+
 #[derive(Debug)]
 pub(crate) struct ParticipantInner {
     pub(crate) core: Arc<ParticipantCore>,
     domain: u32,
     name: String,
-    qos: DomainParticipantQos,
+    qos: Mutex<DomainParticipantQos>,
+    pub(super) defaults: Defaults,
     interfaces: Vec<Interface>,
     next_entity: AtomicU32,
     /// Type name and number of handles of each topic.
@@ -46,7 +56,8 @@ impl ParticipantInner {
             core,
             domain,
             name,
-            qos,
+            qos: Mutex::new(qos),
+            defaults: Defaults::default(),
             interfaces,
             next_entity: AtomicU32::new(1),
             topics: Mutex::new(BTreeMap::new()),
@@ -87,8 +98,27 @@ impl DomainParticipant {
     }
 
     /// Its QoS.
-    pub fn qos(&self) -> &DomainParticipantQos {
-        &self.inner.qos
+    pub fn qos(&self) -> DomainParticipantQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS; the others are told at once. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: DomainParticipantQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        self.inner.core.change(|control, now| {
+            let user_data = lock(&self.inner.qos).user_data.value.clone();
+            control.set_user_data(now, user_data);
+        });
+        Ok(())
     }
 
     /// Its identity on the bus.

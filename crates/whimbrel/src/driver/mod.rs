@@ -6,7 +6,8 @@
 //! time and none while it runs user code.
 //!
 //! Lock order: a participant's `serial`, then one machine ([`participant`], [`writer`] or
-//! [`reader`]), then the inside of a [`wake::Bell`] or of [`timers::Timers`].
+//! [`reader`]), then the QoS of one entity, the inside of a [`wake::Bell`] or of
+//! [`timers::Timers`].
 
 pub(crate) mod callbacks;
 pub(crate) mod clock;

@@ -1,12 +1,15 @@
 //! Publishers: writers with QoS in common.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use whimbrel_base::qos::PublisherQos;
+use whimbrel_base::qos::{DataWriterQos, PublisherQos};
 
+use super::writer::WriterInner;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
+use crate::driver::wake::lock;
 use crate::error::Error;
+use crate::members::Members;
 
 /// A group of writers. DDS 1.4 §2.2.2.4.1.
 #[derive(Clone, Debug)]
@@ -16,7 +19,9 @@ pub struct Publisher {
 
 #[derive(Debug)]
 pub(crate) struct PublisherInner {
-    pub(crate) qos: PublisherQos,
+    pub(crate) qos: Mutex<PublisherQos>,
+    default_datawriter_qos: Mutex<DataWriterQos>,
+    pub(super) writers: Members<WriterInner>,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
 }
@@ -28,7 +33,9 @@ impl Publisher {
         let participant = Arc::clone(&participant.inner);
         Ok(Self {
             inner: Arc::new(PublisherInner {
-                qos,
+                qos: Mutex::new(qos),
+                default_datawriter_qos: Mutex::default(),
+                writers: Members::default(),
                 status: participant.core.new_status(),
                 participant,
             }),
@@ -36,8 +43,47 @@ impl Publisher {
     }
 
     /// Its QoS.
-    pub fn qos(&self) -> &PublisherQos {
-        &self.inner.qos
+    pub fn qos(&self) -> PublisherQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS; its writers are announced anew and matched again, so that a changed PARTITION
+    /// ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: PublisherQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        let writers = self.inner.writers.alive();
+        self.inner.participant.core.change(|control, now| {
+            for writer in &writers {
+                control.update_writer(now, writer.local());
+            }
+        });
+        Ok(())
+    }
+
+    /// The QoS to start from for writers created here. DDS 1.4 §2.2.2.4.1.16.
+    pub fn default_datawriter_qos(&self) -> DataWriterQos {
+        lock(&self.inner.default_datawriter_qos).clone()
+    }
+
+    /// Changes what [`Publisher::default_datawriter_qos`] returns; writers that exist stay as they are.
+    /// DDS 1.4 §2.2.2.4.1.15.
+    ///
+    /// # Errors
+    /// Policies that contradict each other or do not exist yet.
+    pub fn set_default_datawriter_qos(&self, qos: DataWriterQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        *lock(&self.inner.default_datawriter_qos) = qos;
+        Ok(())
     }
 
     /// The participant it belongs to.

@@ -93,19 +93,19 @@ impl<T: DdsType> DataWriter<T> {
             ),
         );
         participant.core.add_writer(&core);
-        let inner = WriterInner {
+        let inner = Arc::new(WriterInner {
             core,
             topic: Arc::clone(&topic.inner),
             publisher: Arc::clone(&publisher.inner),
             qos: Mutex::new(qos),
             representation,
             data_type: TypeId::of::<T>(),
-        };
-        let local = inner.local();
+        });
+        inner.publisher.writers.add(&inner);
+        inner.topic.writers.add(&inner);
         participant
             .core
-            .change(|control, now| control.add_writer(now, local));
-        let inner = Arc::new(inner);
+            .change(|control, now| control.add_writer(now, inner.local()));
         let owner: Weak<WriterInner> = Arc::downgrade(&inner);
         inner.core.status.set_owner(owner);
         Ok(Self::from_inner(inner))
@@ -145,11 +145,10 @@ impl<T: DdsType> DataWriter<T> {
             current.check_change(&qos)?;
             *current = qos;
         }
-        let local = self.inner.local();
         let participant = &self.inner.publisher.participant;
         participant
             .core
-            .change(|control, now| control.update_writer(now, local));
+            .change(|control, now| control.update_writer(now, self.inner.local()));
         Ok(())
     }
 
@@ -373,15 +372,16 @@ impl<T: DdsType> DataWriter<T> {
 }
 
 impl WriterInner {
-    /// What discovery tells of this writer.
-    fn local(&self) -> LocalWriter {
+    /// What discovery tells of this writer. Ask under the lock of the control machine, or what is
+    /// told last may not be the newest.
+    pub(crate) fn local(&self) -> LocalWriter {
         LocalWriter {
             entity: self.core.guid.entity,
             topic_name: self.topic.name.clone(),
             type_name: self.topic.type_name.clone(),
             qos: lock(&self.qos).clone(),
-            publisher: self.publisher.qos.clone(),
-            topic: self.topic.qos.clone(),
+            publisher: lock(&self.publisher.qos).clone(),
+            topic: lock(&self.topic.qos).clone(),
         }
     }
 }

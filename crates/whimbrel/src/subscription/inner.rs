@@ -59,32 +59,33 @@ impl ReaderInner {
             ),
         );
         participant.core.add_reader(&core);
-        let inner = Self {
+        let inner = Arc::new(Self {
             core,
             topic: Arc::clone(topic),
             subscriber: Arc::clone(&subscriber.inner),
             qos: Mutex::new(qos),
             data_type,
-        };
-        let local = inner.local();
+        });
+        inner.subscriber.readers.add(&inner);
+        inner.topic.readers.add(&inner);
         participant
             .core
-            .change(|control, now| control.add_reader(now, local));
-        let inner = Arc::new(inner);
+            .change(|control, now| control.add_reader(now, inner.local()));
         let owner: Weak<Self> = Arc::downgrade(&inner);
         inner.core.status.set_owner(owner);
         Ok(inner)
     }
 
-    /// What discovery tells of this reader.
-    pub(super) fn local(&self) -> LocalReader {
+    /// What discovery tells of this reader. Ask under the lock of the control machine, or what is
+    /// told last may not be the newest.
+    pub(crate) fn local(&self) -> LocalReader {
         LocalReader {
             entity: self.core.guid.entity,
             topic_name: self.topic.name.clone(),
             type_name: self.topic.type_name.clone(),
             qos: lock(&self.qos).clone(),
-            subscriber: self.subscriber.qos.clone(),
-            topic: self.topic.qos.clone(),
+            subscriber: lock(&self.subscriber.qos).clone(),
+            topic: lock(&self.topic.qos).clone(),
         }
     }
 }

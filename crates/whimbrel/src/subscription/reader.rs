@@ -91,11 +91,10 @@ impl<T: DdsType> DataReader<T> {
             current.check_change(&qos)?;
             *current = qos;
         }
-        let local = self.inner.local();
         let participant = &self.inner.subscriber.participant;
         participant
             .core
-            .change(|control, now| control.update_reader(now, local));
+            .change(|control, now| control.update_reader(now, self.inner.local()));
         Ok(())
     }
 

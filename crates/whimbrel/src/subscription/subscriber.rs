@@ -1,12 +1,15 @@
 //! Subscribers: readers with QoS in common.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use whimbrel_base::qos::SubscriberQos;
+use whimbrel_base::qos::{DataReaderQos, SubscriberQos};
 
+use super::inner::ReaderInner;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
+use crate::driver::wake::lock;
 use crate::error::Error;
+use crate::members::Members;
 
 /// A group of readers. DDS 1.4 §2.2.2.5.2.
 #[derive(Clone, Debug)]
@@ -16,7 +19,9 @@ pub struct Subscriber {
 
 #[derive(Debug)]
 pub(crate) struct SubscriberInner {
-    pub(crate) qos: SubscriberQos,
+    pub(crate) qos: Mutex<SubscriberQos>,
+    default_datareader_qos: Mutex<DataReaderQos>,
+    pub(super) readers: Members<ReaderInner>,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
 }
@@ -28,7 +33,9 @@ impl Subscriber {
         let participant = Arc::clone(&participant.inner);
         Ok(Self {
             inner: Arc::new(SubscriberInner {
-                qos,
+                qos: Mutex::new(qos),
+                default_datareader_qos: Mutex::default(),
+                readers: Members::default(),
                 status: participant.core.new_status(),
                 participant,
             }),
@@ -36,8 +43,47 @@ impl Subscriber {
     }
 
     /// Its QoS.
-    pub fn qos(&self) -> &SubscriberQos {
-        &self.inner.qos
+    pub fn qos(&self) -> SubscriberQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS; its readers are announced anew and matched again, so that a changed PARTITION
+    /// ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: SubscriberQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        let readers = self.inner.readers.alive();
+        self.inner.participant.core.change(|control, now| {
+            for reader in &readers {
+                control.update_reader(now, reader.local());
+            }
+        });
+        Ok(())
+    }
+
+    /// The QoS to start from for readers created here. DDS 1.4 §2.2.2.5.2.16.
+    pub fn default_datareader_qos(&self) -> DataReaderQos {
+        lock(&self.inner.default_datareader_qos).clone()
+    }
+
+    /// Changes what [`Subscriber::default_datareader_qos`] returns; readers that exist stay as they are.
+    /// DDS 1.4 §2.2.2.5.2.15.
+    ///
+    /// # Errors
+    /// Policies that contradict each other or do not exist yet.
+    pub fn set_default_datareader_qos(&self, qos: DataReaderQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        *lock(&self.inner.default_datareader_qos) = qos;
+        Ok(())
     }
 
     /// The participant it belongs to.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use whimbrel_base::qos::TopicQos;
 use whimbrel_base::status::{InconsistentTopic, StatusMask};
@@ -10,6 +10,11 @@ use whimbrel_types::DdsType;
 
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::topic::TopicCore;
+use crate::driver::wake::lock;
+use crate::error::Error;
+use crate::members::Members;
+use crate::publication::WriterInner;
+use crate::subscription::ReaderInner;
 
 /// A name for data of type `T`. DDS 1.4 §2.2.2.3.
 ///
@@ -22,7 +27,9 @@ pub struct Topic<T> {
 pub(crate) struct TopicInner {
     pub(crate) name: String,
     pub(crate) type_name: String,
-    pub(crate) qos: TopicQos,
+    pub(crate) qos: Mutex<TopicQos>,
+    pub(crate) writers: Members<WriterInner>,
+    pub(crate) readers: Members<ReaderInner>,
     pub(crate) core: Arc<TopicCore>,
     pub(crate) participant: Arc<ParticipantInner>,
 }
@@ -46,8 +53,33 @@ impl<T: DdsType> Topic<T> {
     }
 
     /// Its QoS.
-    pub fn qos(&self) -> &TopicQos {
-        &self.inner.qos
+    pub fn qos(&self) -> TopicQos {
+        lock(&self.inner.qos).clone()
+    }
+
+    /// Changes its QoS; writers and readers made with it, or with clones of it, are announced
+    /// anew. DDS 1.4 §2.2.2.1.2.
+    ///
+    /// # Errors
+    /// Policies that cannot change, contradict each other or do not exist yet.
+    pub fn set_qos(&self, qos: TopicQos) -> Result<(), Error> {
+        qos.check()?;
+        qos.check_supported()?;
+        {
+            let mut current = lock(&self.inner.qos);
+            current.check_change(&qos)?;
+            *current = qos;
+        }
+        let (writers, readers) = (self.inner.writers.alive(), self.inner.readers.alive());
+        self.inner.participant.core.change(|control, now| {
+            for writer in &writers {
+                control.update_writer(now, writer.local());
+            }
+            for reader in &readers {
+                control.update_reader(now, reader.local());
+            }
+        });
+        Ok(())
     }
 
     /// Times that somebody used its name for another type. DDS 1.4 §2.2.2.3.2.1.
