@@ -189,11 +189,16 @@ impl Participant {
         let number = SequenceNumber::FIRST.next();
         let change = self.own_change(number, ChangeKind::DisposedUnregistered);
         let mut to: Vec<Locator> = self.config.announce_to.clone();
-        for remote in self.remotes.values() {
-            for locator in &remote.metatraffic.locators {
-                if !to.contains(locator) {
-                    to.push(*locator);
-                }
+        // Who was probed may know us already though its answer has not arrived.
+        let probed = usize::try_from(self.statistics.probes_sent).unwrap_or(usize::MAX);
+        let probed = self.config.probe.iter().take(probed);
+        let known = self
+            .remotes
+            .values()
+            .flat_map(|remote| &remote.metatraffic.locators);
+        for locator in probed.chain(known) {
+            if !to.contains(locator) {
+                to.push(*locator);
             }
         }
         self.send_own(&change, None, &to, outbox);

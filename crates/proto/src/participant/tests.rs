@@ -1163,3 +1163,25 @@ fn claims_to_an_explicit_peers_address_do_not_shut_it_out() {
     net.run(seconds(4));
     assert!(net.member(1).participant(prefix(2)).unwrap().confirmed);
 }
+
+#[derive(Default)]
+struct Reached(Vec<Locator>);
+
+impl Outbox for Reached {
+    fn send(&mut self, to: &[Locator], _parts: &[&[u8]]) {
+        self.0.extend_from_slice(to);
+    }
+}
+
+#[test]
+fn a_farewell_reaches_those_that_were_only_probed() {
+    let mut participant = Participant::new(Instant(0), probing(1));
+    let mut probed = Reached::default();
+    participant.handle_timeout(Instant(0));
+    participant.poll_transmit(Instant(0), &mut probed);
+    assert!(!probed.0.is_empty());
+    participant.depart(Instant(1));
+    let mut farewell = Reached::default();
+    participant.poll_transmit(Instant(1), &mut farewell);
+    assert!(probed.0.iter().all(|locator| farewell.0.contains(locator)));
+}
