@@ -190,8 +190,7 @@ impl Participant {
         let change = self.own_change(number, ChangeKind::DisposedUnregistered);
         let mut to: Vec<Locator> = self.config.announce_to.clone();
         // Who was probed may know us already though its answer has not arrived.
-        let probed = usize::try_from(self.statistics.probes_sent).unwrap_or(usize::MAX);
-        let probed = self.config.probe.iter().take(probed);
+        let probed = self.config.probe.iter().take(self.probes.probed);
         let known = self
             .remotes
             .values()

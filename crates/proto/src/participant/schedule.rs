@@ -62,6 +62,8 @@ pub(super) struct ProbeTimer {
     position: usize,
     total: usize,
     due: usize,
+    /// How many addresses were probed at least once.
+    pub(super) probed: usize,
 }
 
 impl ProbeTimer {
@@ -71,6 +73,7 @@ impl ProbeTimer {
             position: 0,
             total,
             due: 0,
+            probed: 0,
         }
     }
 
@@ -96,6 +99,7 @@ impl ProbeTimer {
         self.position = start
             .saturating_add(core::mem::take(&mut self.due))
             .min(self.total);
+        self.probed = self.probed.max(self.position);
         start..self.position
     }
 }
