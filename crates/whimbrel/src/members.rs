@@ -1,41 +1,54 @@
-//! What an entity contains or is used by, to announce it again when the entity's QoS changes.
+//! The writers and readers that an entity's QoS concerns, to announce them again when it changes.
 //!
-//! Keeps nothing alive. Handles that [`Members::alive`] returns must be dropped without any lock
-//! held: each may be the last one, and then takes its entity off the bus.
+//! Keeps none of them alive.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
+use whimbrel_base::time::Instant;
+use whimbrel_proto::Participant;
+
+use crate::driver::participant::ParticipantCore;
 use crate::driver::wake::lock;
 
-pub(crate) struct Members<T> {
-    list: Mutex<Vec<Weak<T>>>,
+/// A writer or reader.
+pub(crate) trait Member: Send + Sync {
+    /// Tells the bus what it is like now.
+    fn announce(&self, control: &mut Participant, now: Instant);
 }
 
-impl<T> Members<T> {
-    pub(crate) fn add(&self, member: &Arc<T>) {
+#[derive(Default)]
+pub(crate) struct Members {
+    list: Mutex<Vec<Weak<dyn Member>>>,
+}
+
+impl Members {
+    pub(crate) fn add(&self, member: Weak<dyn Member>) {
         let mut list = lock(&self.list);
         if list.len() == list.capacity() {
             list.retain(|it| it.strong_count() > 0);
         }
-        list.push(Arc::downgrade(member));
+        list.push(member);
     }
 
-    /// Those that still have handles.
-    pub(crate) fn alive(&self) -> Vec<Arc<T>> {
+    /// Announces those that still have handles, and matches them again.
+    pub(crate) fn announce(&self, core: &ParticipantCore) {
+        // Dropped without a lock held: each may be the last handle by then, and take its entity
+        // off the bus.
+        let members = self.alive();
+        core.change(|control, now| {
+            for member in &members {
+                member.announce(control, now);
+            }
+        });
+    }
+
+    fn alive(&self) -> Vec<Arc<dyn Member>> {
         lock(&self.list).iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-impl<T> Default for Members<T> {
-    fn default() -> Self {
-        Self {
-            list: Mutex::default(),
-        }
-    }
-}
-
-impl<T> fmt::Debug for Members<T> {
+impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Members({})", lock(&self.list).len())
     }
@@ -45,15 +58,22 @@ impl<T> fmt::Debug for Members<T> {
 mod tests {
     use super::*;
 
+    struct Nothing;
+
+    impl Member for Nothing {
+        fn announce(&self, _control: &mut Participant, _now: Instant) {}
+    }
+
     #[test]
     fn members_that_are_gone_make_room() {
         let members = Members::default();
-        let stays = Arc::new(0);
-        members.add(&stays);
-        for number in 1..1000 {
-            members.add(&Arc::new(number));
+        let stays: Arc<dyn Member> = Arc::new(Nothing);
+        members.add(Arc::downgrade(&stays));
+        for _ in 0..1000 {
+            let goes: Arc<dyn Member> = Arc::new(Nothing);
+            members.add(Arc::downgrade(&goes));
         }
-        assert_eq!(members.alive(), [stays]);
+        assert_eq!(members.alive().len(), 1);
         assert!(lock(&members.list).capacity() < 16);
     }
 }

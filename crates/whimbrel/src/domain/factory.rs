@@ -68,8 +68,7 @@ impl DomainParticipant {
             type_name: type_name.to_owned(),
             core: self.inner.core.topic(name),
             qos: Mutex::new(qos),
-            writers: Members::default(),
-            readers: Members::default(),
+            endpoints: Members::default(),
             participant: Arc::clone(&self.inner),
         })
     }
@@ -138,8 +137,8 @@ impl DomainParticipant {
         lock(&self.inner.defaults.publisher).clone()
     }
 
-    /// Changes [`DomainParticipant::default_publisher_qos`]; publishers that exist stay as they are.
-    /// DDS 1.4 §2.2.2.2.1.20.
+    /// Changes [`DomainParticipant::default_publisher_qos`]; publishers that exist stay as they
+    /// are. DDS 1.4 §2.2.2.2.1.20.
     ///
     /// # Errors
     /// Policies that contradict each other or do not exist yet.
@@ -155,8 +154,8 @@ impl DomainParticipant {
         lock(&self.inner.defaults.subscriber).clone()
     }
 
-    /// Changes [`DomainParticipant::default_subscriber_qos`]; subscribers that exist stay as they are.
-    /// DDS 1.4 §2.2.2.2.1.22.
+    /// Changes [`DomainParticipant::default_subscriber_qos`]; subscribers that exist stay as they
+    /// are. DDS 1.4 §2.2.2.2.1.22.
     ///
     /// # Errors
     /// Policies that contradict each other or do not exist yet.

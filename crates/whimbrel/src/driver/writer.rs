@@ -1,6 +1,6 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant as StdInstant;
@@ -51,8 +51,22 @@ pub(crate) struct WriterState {
     pub(crate) pool: BufferPool,
     pub(crate) statuses: WriterStatuses,
     pub(crate) matched: BTreeSet<Guid>,
+    /// The serialized key of each registered instance.
+    pub(crate) keys: BTreeMap<InstanceHandle, Box<[u8]>>,
     /// Matched readers whose participants know of this writer.
     confirmed: BTreeSet<Guid>,
+}
+
+impl WriterState {
+    /// Keeps `key`, if there is one, while `instance` is registered, so that there are never more
+    /// keys than RESOURCE_LIMITS allows instances.
+    pub(crate) fn note_key(&mut self, instance: InstanceHandle, key: Option<Box<[u8]>>) {
+        if !self.machine.is_registered(instance) {
+            self.keys.remove(&instance);
+        } else if let Some(key) = key {
+            self.keys.insert(instance, key);
+        }
+    }
 }
 
 /// A local writer.
@@ -92,6 +106,7 @@ impl WriterCore {
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
                 statuses: WriterStatuses::default(),
                 matched: BTreeSet::new(),
+                keys: BTreeMap::new(),
                 confirmed: BTreeSet::new(),
             }),
             bell: Arc::clone(&status.bell),

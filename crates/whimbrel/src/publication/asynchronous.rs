@@ -30,18 +30,21 @@ impl<T: DdsType> DataWriter<T> {
         let encoded = {
             let mut state = self.inner.core.lock();
             self.encode(&mut state, ChangeKind::Alive, value, clock::wall())
+                .and_then(|change| Ok((self.missing_key(&state, &change, value)?, change)))
         };
         let mut change = Some(encoded);
         let writer = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {
             match change.take()? {
                 Err(error) => Some(Err(error)),
-                Ok(encoded) => match writer.inner.core.try_write(&encoded) {
+                Ok((key, encoded)) => match writer.inner.core.try_write(&encoded) {
                     None => {
-                        change = Some(Ok(encoded));
+                        change = Some(Ok((key, encoded)));
                         None
                     }
-                    Some(outcome) => Some(outcome.map(drop).map_err(write_error)),
+                    Some(outcome) => Some(outcome.map_err(write_error).map(|_| {
+                        writer.note_written(encoded.instance, encoded.kind, key);
+                    })),
                 },
             }
         })

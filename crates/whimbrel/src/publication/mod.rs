@@ -1,6 +1,7 @@
 //! Publishers and writers.
 
 mod asynchronous;
+mod instances;
 mod publisher;
 mod statuses;
 mod writer;

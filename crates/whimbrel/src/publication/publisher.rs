@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use whimbrel_base::qos::{DataWriterQos, PublisherQos};
 
-use super::writer::WriterInner;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
@@ -21,7 +20,7 @@ pub struct Publisher {
 pub(crate) struct PublisherInner {
     pub(crate) qos: Mutex<PublisherQos>,
     default_datawriter_qos: Mutex<DataWriterQos>,
-    pub(super) writers: Members<WriterInner>,
+    pub(super) writers: Members,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
 }
@@ -47,8 +46,8 @@ impl Publisher {
         lock(&self.inner.qos).clone()
     }
 
-    /// Changes its QoS; its writers are announced anew and matched again, so that a changed PARTITION
-    /// ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
+    /// Changes its QoS; its writers are announced anew and matched again, so that a changed
+    /// PARTITION ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
     ///
     /// # Errors
     /// Policies that cannot change, contradict each other or do not exist yet.
@@ -60,12 +59,8 @@ impl Publisher {
             current.check_change(&qos)?;
             *current = qos;
         }
-        let writers = self.inner.writers.alive();
-        self.inner.participant.core.change(|control, now| {
-            for writer in &writers {
-                control.update_writer(now, writer.local());
-            }
-        });
+        let inner = &self.inner;
+        inner.writers.announce(&inner.participant.core);
         Ok(())
     }
 
@@ -74,8 +69,8 @@ impl Publisher {
         lock(&self.inner.default_datawriter_qos).clone()
     }
 
-    /// Changes what [`Publisher::default_datawriter_qos`] returns; writers that exist stay as they are.
-    /// DDS 1.4 §2.2.2.4.1.15.
+    /// Changes what [`Publisher::default_datawriter_qos`] returns; writers that exist stay as they
+    /// are. DDS 1.4 §2.2.2.4.1.15.
     ///
     /// # Errors
     /// Policies that contradict each other or do not exist yet.

@@ -11,10 +11,10 @@ use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::{DataWriterQos, History, Limit, ReliabilityKind};
-use whimbrel_base::time::Timestamp;
-use whimbrel_proto::LocalWriter;
+use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::writer::{NewChange, WriteError, WriterConfig, WriterStatistics};
+use whimbrel_proto::{LocalWriter, Participant};
 use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
 
 use super::publisher::{Publisher, PublisherInner};
@@ -23,6 +23,7 @@ use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
 use crate::driver::writer::{Draft, WriterCore, WriterState, handle_of};
 use crate::error::Error;
+use crate::members::Member;
 use crate::topic::{Topic, TopicInner};
 
 /// Serialized keys are padded to more octets than a key hash has, or one peer takes them for one.
@@ -42,7 +43,7 @@ pub(crate) struct WriterInner {
     pub(crate) topic: Arc<TopicInner>,
     pub(crate) publisher: Arc<PublisherInner>,
     pub(crate) qos: Mutex<DataWriterQos>,
-    representation: Representation,
+    pub(super) representation: Representation,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
 }
@@ -101,11 +102,13 @@ impl<T: DdsType> DataWriter<T> {
             representation,
             data_type: TypeId::of::<T>(),
         });
-        inner.publisher.writers.add(&inner);
-        inner.topic.writers.add(&inner);
+        let member: Arc<dyn Member> = Arc::clone(&inner) as _;
+        inner.publisher.writers.add(Arc::downgrade(&member));
+        inner.topic.endpoints.add(Arc::downgrade(&member));
+        drop(member);
         participant
             .core
-            .change(|control, now| control.add_writer(now, inner.local()));
+            .change(|control, now| inner.announce(control, now));
         let owner: Weak<WriterInner> = Arc::downgrade(&inner);
         inner.core.status.set_owner(owner);
         Ok(Self::from_inner(inner))
@@ -148,7 +151,7 @@ impl<T: DdsType> DataWriter<T> {
         let participant = &self.inner.publisher.participant;
         participant
             .core
-            .change(|control, now| control.update_writer(now, self.inner.local()));
+            .change(|control, now| self.inner.announce(control, now));
         Ok(())
     }
 
@@ -213,71 +216,12 @@ impl<T: DdsType> DataWriter<T> {
         self.put(ChangeKind::Disposed, value, timestamp, self.max_blocking())
     }
 
-    /// Announces that the instance of `value` will be written, and names it.
-    /// DDS 1.4 §2.2.2.4.2.5.
-    ///
-    /// # Errors
-    /// [`Error::PreconditionNotMet`] for a type without key, [`Error::OutOfResources`] over the
-    /// limit of instances, or a key that cannot be encoded.
-    pub fn register_instance(&self, value: &T) -> Result<InstanceHandle, Error> {
-        needs_key::<T>()?;
-        let instance = instance_of(value)?;
-        let outcome = self.inner.core.lock().machine.register_instance(instance);
-        outcome.map_err(write_error)?;
-        Ok(instance)
-    }
-
-    /// Gives up the instance of `value`; it is disposed too where
-    /// `autodispose_unregistered_instances` says so. DDS 1.4 §2.2.2.4.2.7.
-    ///
-    /// # Errors
-    /// [`Error::PreconditionNotMet`] for a type without key or an instance not registered; else as
-    /// [`DataWriter::write`].
-    pub fn unregister_instance(&self, value: &T) -> Result<(), Error> {
-        self.unregister_instance_with_timestamp(value, clock::wall())
-    }
-
-    /// As [`DataWriter::unregister_instance`], with a timestamp. DDS 1.4 §2.2.2.4.2.8.
-    ///
-    /// # Errors
-    /// As [`DataWriter::unregister_instance`].
-    pub fn unregister_instance_with_timestamp(
-        &self,
-        value: &T,
-        timestamp: Timestamp,
-    ) -> Result<(), Error> {
-        needs_key::<T>()?;
-        let instance = instance_of(value)?;
-        if !self.inner.core.lock().machine.is_registered(instance) {
-            return Err(Error::PreconditionNotMet(
-                "the instance was never registered or written here".into(),
-            ));
-        }
-        let lifecycle = lock(&self.inner.qos).writer_data_lifecycle;
-        let kind = if lifecycle.autodispose_unregistered_instances {
-            ChangeKind::DisposedUnregistered
-        } else {
-            ChangeKind::Unregistered
-        };
-        self.put(kind, value, timestamp, self.max_blocking())
-    }
-
-    /// Names the instance of `value` where this writer knows it. DDS 1.4 §2.2.2.4.2.10.
-    ///
-    /// # Errors
-    /// A key that cannot be encoded.
-    pub fn lookup_instance(&self, value: &T) -> Result<Option<InstanceHandle>, Error> {
-        let instance = instance_of(value)?;
-        let known = self.inner.core.lock().machine.is_registered(instance);
-        Ok(known.then_some(instance))
-    }
-
-    fn max_blocking(&self) -> Option<StdDuration> {
+    pub(super) fn max_blocking(&self) -> Option<StdDuration> {
         let wait = lock(&self.inner.qos).reliability.max_blocking_time;
         (!wait.is_infinite()).then(|| StdDuration::from_nanos(wait.as_nanos().unsigned_abs()))
     }
 
-    fn put(
+    pub(super) fn put(
         &self,
         kind: ChangeKind,
         value: &T,
@@ -286,11 +230,14 @@ impl<T: DdsType> DataWriter<T> {
     ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
         let change = self.encode(&mut state, kind, value, timestamp)?;
+        let instance = change.instance;
+        let key = self.missing_key(&state, &change, value)?;
         let draft = Draft {
             change,
             max_blocking,
         };
         self.inner.core.write(state, draft).map_err(write_error)?;
+        self.note_written(instance, kind, key);
         Ok(())
     }
 
@@ -374,7 +321,7 @@ impl<T: DdsType> DataWriter<T> {
 impl WriterInner {
     /// What discovery tells of this writer. Ask under the lock of the control machine, or what is
     /// told last may not be the newest.
-    pub(crate) fn local(&self) -> LocalWriter {
+    fn local(&self) -> LocalWriter {
         LocalWriter {
             entity: self.core.guid.entity,
             topic_name: self.topic.name.clone(),
@@ -383,6 +330,12 @@ impl WriterInner {
             publisher: lock(&self.publisher.qos).clone(),
             topic: lock(&self.topic.qos).clone(),
         }
+    }
+}
+
+impl Member for WriterInner {
+    fn announce(&self, control: &mut Participant, now: Instant) {
+        control.update_writer(now, self.local());
     }
 }
 
@@ -434,14 +387,14 @@ fn count_of(limit: Limit) -> usize {
     limit.max()
 }
 
-fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
+pub(super) fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
     if !T::KEYED {
         return Ok(InstanceHandle::NIL);
     }
     Ok(InstanceHandle::from_key_hash(key_hash(value)?))
 }
 
-fn needs_key<T: DdsType>() -> Result<(), Error> {
+pub(super) fn needs_key<T: DdsType>() -> Result<(), Error> {
     if T::KEYED {
         return Ok(());
     }

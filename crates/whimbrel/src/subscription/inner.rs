@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex, Weak};
 
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
-use whimbrel_proto::LocalReader;
+use whimbrel_base::time::Instant;
 use whimbrel_proto::cache::CacheConfig;
 use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
+use whimbrel_proto::{LocalReader, Participant};
 
 use super::subscriber::{Subscriber, SubscriberInner};
 use crate::driver::reader::ReaderCore;
 use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
 use crate::error::Error;
+use crate::members::Member;
 use crate::topic::TopicInner;
 
 pub(crate) struct ReaderInner {
@@ -66,11 +68,13 @@ impl ReaderInner {
             qos: Mutex::new(qos),
             data_type,
         });
-        inner.subscriber.readers.add(&inner);
-        inner.topic.readers.add(&inner);
+        let member: Arc<dyn Member> = Arc::clone(&inner) as _;
+        inner.subscriber.readers.add(Arc::downgrade(&member));
+        inner.topic.endpoints.add(Arc::downgrade(&member));
+        drop(member);
         participant
             .core
-            .change(|control, now| control.add_reader(now, inner.local()));
+            .change(|control, now| inner.announce(control, now));
         let owner: Weak<Self> = Arc::downgrade(&inner);
         inner.core.status.set_owner(owner);
         Ok(inner)
@@ -78,7 +82,7 @@ impl ReaderInner {
 
     /// What discovery tells of this reader. Ask under the lock of the control machine, or what is
     /// told last may not be the newest.
-    pub(crate) fn local(&self) -> LocalReader {
+    fn local(&self) -> LocalReader {
         LocalReader {
             entity: self.core.guid.entity,
             topic_name: self.topic.name.clone(),
@@ -87,6 +91,12 @@ impl ReaderInner {
             subscriber: lock(&self.subscriber.qos).clone(),
             topic: lock(&self.topic.qos).clone(),
         }
+    }
+}
+
+impl Member for ReaderInner {
+    fn announce(&self, control: &mut Participant, now: Instant) {
+        control.update_reader(now, self.local());
     }
 }
 

@@ -21,6 +21,7 @@ use super::subscriber::Subscriber;
 use crate::driver::wake::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
+use crate::members::Member;
 use crate::topic::Topic;
 
 /// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
@@ -94,7 +95,7 @@ impl<T: DdsType> DataReader<T> {
         let participant = &self.inner.subscriber.participant;
         participant
             .core
-            .change(|control, now| control.update_reader(now, self.inner.local()));
+            .change(|control, now| self.inner.announce(control, now));
         Ok(())
     }
 

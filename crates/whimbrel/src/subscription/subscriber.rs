@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use whimbrel_base::qos::{DataReaderQos, SubscriberQos};
 
-use super::inner::ReaderInner;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
@@ -21,7 +20,7 @@ pub struct Subscriber {
 pub(crate) struct SubscriberInner {
     pub(crate) qos: Mutex<SubscriberQos>,
     default_datareader_qos: Mutex<DataReaderQos>,
-    pub(super) readers: Members<ReaderInner>,
+    pub(super) readers: Members,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
 }
@@ -47,8 +46,8 @@ impl Subscriber {
         lock(&self.inner.qos).clone()
     }
 
-    /// Changes its QoS; its readers are announced anew and matched again, so that a changed PARTITION
-    /// ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
+    /// Changes its QoS; its readers are announced anew and matched again, so that a changed
+    /// PARTITION ends matches and makes new ones. DDS 1.4 §2.2.2.1.2.
     ///
     /// # Errors
     /// Policies that cannot change, contradict each other or do not exist yet.
@@ -60,12 +59,8 @@ impl Subscriber {
             current.check_change(&qos)?;
             *current = qos;
         }
-        let readers = self.inner.readers.alive();
-        self.inner.participant.core.change(|control, now| {
-            for reader in &readers {
-                control.update_reader(now, reader.local());
-            }
-        });
+        let inner = &self.inner;
+        inner.readers.announce(&inner.participant.core);
         Ok(())
     }
 
@@ -74,8 +69,8 @@ impl Subscriber {
         lock(&self.inner.default_datareader_qos).clone()
     }
 
-    /// Changes what [`Subscriber::default_datareader_qos`] returns; readers that exist stay as they are.
-    /// DDS 1.4 §2.2.2.5.2.15.
+    /// Changes what [`Subscriber::default_datareader_qos`] returns; readers that exist stay as they
+    /// are. DDS 1.4 §2.2.2.5.2.15.
     ///
     /// # Errors
     /// Policies that contradict each other or do not exist yet.

@@ -13,8 +13,6 @@ use crate::driver::topic::TopicCore;
 use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Members;
-use crate::publication::WriterInner;
-use crate::subscription::ReaderInner;
 
 /// A name for data of type `T`. DDS 1.4 §2.2.2.3.
 ///
@@ -28,8 +26,8 @@ pub(crate) struct TopicInner {
     pub(crate) name: String,
     pub(crate) type_name: String,
     pub(crate) qos: Mutex<TopicQos>,
-    pub(crate) writers: Members<WriterInner>,
-    pub(crate) readers: Members<ReaderInner>,
+    /// Its writers and readers.
+    pub(crate) endpoints: Members,
     pub(crate) core: Arc<TopicCore>,
     pub(crate) participant: Arc<ParticipantInner>,
 }
@@ -70,15 +68,8 @@ impl<T: DdsType> Topic<T> {
             current.check_change(&qos)?;
             *current = qos;
         }
-        let (writers, readers) = (self.inner.writers.alive(), self.inner.readers.alive());
-        self.inner.participant.core.change(|control, now| {
-            for writer in &writers {
-                control.update_writer(now, writer.local());
-            }
-            for reader in &readers {
-                control.update_reader(now, reader.local());
-            }
-        });
+        let inner = &self.inner;
+        inner.endpoints.announce(&inner.participant.core);
         Ok(())
     }
 

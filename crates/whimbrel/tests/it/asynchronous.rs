@@ -34,7 +34,7 @@ fn unpark() -> Arc<Unpark> {
 }
 
 /// Runs a future on this thread, asleep between its polls.
-fn block_on<F: Future>(future: F) -> F::Output {
+pub(super) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(unpark());
     let started = Instant::now();

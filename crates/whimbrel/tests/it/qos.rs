@@ -6,6 +6,7 @@ use whimbrel::{
     Error, Publisher, PublisherQos, ReturnCode, Subscriber, SubscriberQos, TopicQos,
 };
 
+use super::asynchronous::block_on;
 use super::{PATIENCE, Position, pair, position};
 
 struct Groups {
@@ -282,4 +283,35 @@ fn defaults_are_what_entities_are_created_with() {
         publisher.default_datawriter_qos().transport_priority.value,
         0
     );
+}
+
+#[test]
+fn a_writer_names_the_keys_of_its_instances() {
+    let groups = groups();
+    let writer = &groups.writer;
+    let key = |handle| writer.key_value(handle).map(|it| it.vehicle);
+    let check = |vehicle: &str| {
+        let handle = writer.lookup_instance(&position(vehicle, 9)).unwrap();
+        assert_eq!(key(handle.unwrap()).unwrap(), vehicle);
+    };
+    // Its samples are acknowledged, so that none need be kept.
+    check("tram 7");
+    let registered = writer.register_instance(&position("tram 8", 1)).unwrap();
+    assert_eq!(key(registered).unwrap(), "tram 8");
+    writer.try_write(&position("", 2)).unwrap();
+    check("");
+    block_on(writer.write_async(&position("tram 9", 3))).unwrap();
+    check("tram 9");
+    writer.dispose(&position("tram 7", 1)).unwrap();
+    check("tram 7");
+    let unknown = |handle| key(handle).unwrap_err().return_code() == ReturnCode::BadParameter;
+    for vehicle in ["tram 7", "tram 8", "", "tram 9"] {
+        let handle = writer.lookup_instance(&position(vehicle, 0)).unwrap();
+        writer.unregister_instance(&position(vehicle, 0)).unwrap();
+        assert!(unknown(handle.unwrap()), "{vehicle}");
+    }
+    writer.write(&position("tram 8", 4)).unwrap();
+    assert_eq!(key(registered).unwrap(), "tram 8");
+    assert!(unknown(whimbrel::InstanceHandle::NIL));
+    assert!(unknown(writer.instance_handle()));
 }
