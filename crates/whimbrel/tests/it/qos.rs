@@ -315,3 +315,29 @@ fn a_writer_names_the_keys_of_its_instances() {
     assert!(unknown(whimbrel::InstanceHandle::NIL));
     assert!(unknown(writer.instance_handle()));
 }
+
+#[test]
+fn of_changes_made_at_once_the_one_in_force_is_announced_last() {
+    let groups = groups();
+    let (publisher, writer) = (&groups.publisher, &groups.writer);
+    std::thread::scope(|scope| {
+        for thread in 0..4u8 {
+            scope.spawn(move || {
+                for round in 0..50u8 {
+                    let data = [thread, round];
+                    let qos = to_publisher("a").group_data(data);
+                    publisher.set_qos(qos).unwrap();
+                    writer.set_qos(writer.qos().user_data(data)).unwrap();
+                }
+            });
+        }
+    });
+    let group_data = publisher.qos().group_data.value;
+    let user_data = writer.qos().user_data.value;
+    assert!(groups.there.wait_for_discovery(PATIENCE, |it| {
+        let mut writers = it.discovered_writers().into_iter();
+        let seen = writers.find(|it| it.guid == writer.guid()).unwrap();
+        seen.group_data == group_data && seen.qos.user_data.value == user_data
+    }));
+    groups.check_flow(1);
+}
