@@ -318,26 +318,42 @@ fn a_writer_names_the_keys_of_its_instances() {
 
 #[test]
 fn of_changes_made_at_once_the_one_in_force_is_announced_last() {
+    const THREADS: u8 = 4;
+    const ROUNDS: u8 = 250;
     let groups = groups();
     let (publisher, writer) = (&groups.publisher, &groups.writer);
+    let barrier = &std::sync::Barrier::new(usize::from(THREADS));
+    // What is in force, and what was announced last.
+    let both = &|by: &DomainParticipant| {
+        let mut writers = by.discovered_writers().into_iter();
+        let told = writers.find(|it| it.guid == writer.guid()).unwrap();
+        let told = (told.group_data, told.qos.user_data.value);
+        let in_force = (
+            publisher.qos().group_data.value,
+            writer.qos().user_data.value,
+        );
+        (in_force, told)
+    };
     std::thread::scope(|scope| {
-        for thread in 0..4u8 {
+        for thread in 0..THREADS {
+            let here = &groups.here;
             scope.spawn(move || {
-                for round in 0..50u8 {
+                for round in 0..ROUNDS {
                     let data = [thread, round];
+                    barrier.wait();
                     let qos = to_publisher("a").group_data(data);
                     publisher.set_qos(qos).unwrap();
                     writer.set_qos(writer.qos().user_data(data)).unwrap();
+                    barrier.wait();
+                    let (in_force, told) = both(here);
+                    assert_eq!(in_force, told);
                 }
             });
         }
     });
-    let group_data = publisher.qos().group_data.value;
-    let user_data = writer.qos().user_data.value;
     assert!(groups.there.wait_for_discovery(PATIENCE, |it| {
-        let mut writers = it.discovered_writers().into_iter();
-        let seen = writers.find(|it| it.guid == writer.guid()).unwrap();
-        seen.group_data == group_data && seen.qos.user_data.value == user_data
+        let (in_force, told) = both(it);
+        in_force == told
     }));
     groups.check_flow(1);
 }
