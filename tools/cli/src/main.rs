@@ -24,6 +24,7 @@ mod time;
 mod trace;
 mod why;
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ use crate::options::{Command, Options};
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let options = match Options::try_parse() {
+    let options = match Options::try_parse_from(without_doubled_dashes(std::env::args_os())) {
         Ok(options) => options,
         Err(error) => return refuse(&error),
     };
@@ -73,6 +74,18 @@ fn run(options: Options) -> Result<(), Failure> {
     }
 }
 
+/// The arguments without a `--` directly after `demo`: the alias `cargo demo` has one of its own,
+/// so `cargo demo -- --bad-network` brings a second, which would make a file name of the option.
+fn without_doubled_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    if arguments.get(1).is_some_and(|it| it == "demo")
+        && arguments.get(2).is_some_and(|it| it == "--")
+    {
+        arguments.remove(2);
+    }
+    arguments
+}
+
 /// Says what is wrong with the arguments, or prints the help or version that was asked for.
 fn refuse(error: &clap::Error) -> ExitCode {
     let json = error.use_stderr() && std::env::args_os().any(|argument| argument == "--json");
@@ -82,4 +95,27 @@ fn refuse(error: &clap::Error) -> ExitCode {
     // Nobody reads a closed pipe.
     let _ = error.print();
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &[&str], expected: &[&str]) {
+        let given = given.iter().map(OsString::from);
+        assert_eq!(without_doubled_dashes(given), expected);
+    }
+
+    #[test]
+    fn cargo_demo_takes_options_with_and_without_dashes() {
+        check(&["w", "demo", "--", "--x"], &["w", "demo", "--x"]);
+        check(&["w", "demo", "--x", "--"], &["w", "demo", "--x", "--"]);
+        check(&["w", "demo", "--"], &["w", "demo"]);
+        check(&["w", "demo"], &["w", "demo"]);
+    }
+
+    #[test]
+    fn other_commands_keep_their_dashes() {
+        check(&["w", "sub", "--", "-t"], &["w", "sub", "--", "-t"]);
+    }
 }
