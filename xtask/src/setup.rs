@@ -85,9 +85,11 @@ fn distribution_packages() -> Result<(), String> {
 
 fn apt() -> Command {
     let mut command = Command::new("apt-get");
-    command
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .arg("--quiet");
+    command.env("DEBIAN_FRONTEND", "noninteractive").args([
+        "--quiet",
+        "--option",
+        "Dpkg::Use-Pty=0",
+    ]);
     command
 }
 
