@@ -21,7 +21,7 @@ macro_rules! listed {
             list.push(($name, $qos.$policy$(.$field)?.to_string()));
         })+
         if !$qos.user_data.value.is_empty() {
-            list.push(("USERDATA", hex(&$qos.user_data.value)));
+            list.push(("USER_DATA", hex(&$qos.user_data.value)));
         }
         list
     }};
@@ -34,13 +34,13 @@ pub(crate) fn of_writer(qos: &DataWriterQos, partition: &Partition) -> Vec<Named
         "DURABILITY" durability,
         "HISTORY" history,
         "DEADLINE" deadline,
-        "LATENCYBUDGET" latency_budget,
+        "LATENCY_BUDGET" latency_budget,
         "LIVELINESS" liveliness,
         "OWNERSHIP" ownership,
-        "OWNERSHIPSTRENGTH" ownership_strength value,
-        "DESTINATIONORDER" destination_order,
+        "OWNERSHIP_STRENGTH" ownership_strength value,
+        "DESTINATION_ORDER" destination_order,
         "LIFESPAN" lifespan duration,
-        "TRANSPORTPRIORITY" transport_priority value,
+        "TRANSPORT_PRIORITY" transport_priority value,
         "DATA_REPRESENTATION" data_representation,
     )
 }
@@ -52,11 +52,11 @@ pub(crate) fn of_reader(qos: &DataReaderQos, partition: &Partition) -> Vec<Named
         "DURABILITY" durability,
         "HISTORY" history,
         "DEADLINE" deadline,
-        "LATENCYBUDGET" latency_budget,
+        "LATENCY_BUDGET" latency_budget,
         "LIVELINESS" liveliness,
         "OWNERSHIP" ownership,
-        "TIMEBASEDFILTER" time_based_filter minimum_separation,
-        "DESTINATIONORDER" destination_order,
+        "TIME_BASED_FILTER" time_based_filter minimum_separation,
+        "DESTINATION_ORDER" destination_order,
         "DATA_REPRESENTATION" data_representation,
     )
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 macro_rules! policy_ids {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $text:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $text:literal $heading:literal,)+) => {
         /// Number of a QoS policy as statuses carry it. DDS 1.4 §2.3.3, XTypes 1.3 §7.6.3.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
         #[repr(u8)]
@@ -34,11 +34,12 @@ macro_rules! policy_ids {
                 }
             }
 
-            /// The name without its ending, such as `"RELIABILITY"`.
+            /// The name as the standard's text writes it, such as `"LATENCY_BUDGET"`.
+            /// DDS 1.4 §2.2.3, table.
             pub const fn short_name(self) -> &'static str {
                 match self {
                     Self::Invalid => "INVALID",
-                    $(Self::$name => $text,)+
+                    $(Self::$name => $heading,)+
                 }
             }
         }
@@ -47,53 +48,53 @@ macro_rules! policy_ids {
 
 policy_ids! {
     /// USER_DATA.
-    UserData = 1 "USERDATA",
+    UserData = 1 "USERDATA" "USER_DATA",
     /// DURABILITY.
-    Durability = 2 "DURABILITY",
+    Durability = 2 "DURABILITY" "DURABILITY",
     /// PRESENTATION.
-    Presentation = 3 "PRESENTATION",
+    Presentation = 3 "PRESENTATION" "PRESENTATION",
     /// DEADLINE.
-    Deadline = 4 "DEADLINE",
+    Deadline = 4 "DEADLINE" "DEADLINE",
     /// LATENCY_BUDGET.
-    LatencyBudget = 5 "LATENCYBUDGET",
+    LatencyBudget = 5 "LATENCYBUDGET" "LATENCY_BUDGET",
     /// OWNERSHIP.
-    Ownership = 6 "OWNERSHIP",
+    Ownership = 6 "OWNERSHIP" "OWNERSHIP",
     /// OWNERSHIP_STRENGTH.
-    OwnershipStrength = 7 "OWNERSHIPSTRENGTH",
+    OwnershipStrength = 7 "OWNERSHIPSTRENGTH" "OWNERSHIP_STRENGTH",
     /// LIVELINESS.
-    Liveliness = 8 "LIVELINESS",
+    Liveliness = 8 "LIVELINESS" "LIVELINESS",
     /// TIME_BASED_FILTER.
-    TimeBasedFilter = 9 "TIMEBASEDFILTER",
+    TimeBasedFilter = 9 "TIMEBASEDFILTER" "TIME_BASED_FILTER",
     /// PARTITION.
-    Partition = 10 "PARTITION",
+    Partition = 10 "PARTITION" "PARTITION",
     /// RELIABILITY.
-    Reliability = 11 "RELIABILITY",
+    Reliability = 11 "RELIABILITY" "RELIABILITY",
     /// DESTINATION_ORDER.
-    DestinationOrder = 12 "DESTINATIONORDER",
+    DestinationOrder = 12 "DESTINATIONORDER" "DESTINATION_ORDER",
     /// HISTORY.
-    History = 13 "HISTORY",
+    History = 13 "HISTORY" "HISTORY",
     /// RESOURCE_LIMITS.
-    ResourceLimits = 14 "RESOURCELIMITS",
+    ResourceLimits = 14 "RESOURCELIMITS" "RESOURCE_LIMITS",
     /// ENTITY_FACTORY.
-    EntityFactory = 15 "ENTITYFACTORY",
+    EntityFactory = 15 "ENTITYFACTORY" "ENTITY_FACTORY",
     /// WRITER_DATA_LIFECYCLE.
-    WriterDataLifecycle = 16 "WRITERDATALIFECYCLE",
+    WriterDataLifecycle = 16 "WRITERDATALIFECYCLE" "WRITER_DATA_LIFECYCLE",
     /// READER_DATA_LIFECYCLE.
-    ReaderDataLifecycle = 17 "READERDATALIFECYCLE",
+    ReaderDataLifecycle = 17 "READERDATALIFECYCLE" "READER_DATA_LIFECYCLE",
     /// TOPIC_DATA.
-    TopicData = 18 "TOPICDATA",
+    TopicData = 18 "TOPICDATA" "TOPIC_DATA",
     /// GROUP_DATA.
-    GroupData = 19 "GROUPDATA",
+    GroupData = 19 "GROUPDATA" "GROUP_DATA",
     /// TRANSPORT_PRIORITY.
-    TransportPriority = 20 "TRANSPORTPRIORITY",
+    TransportPriority = 20 "TRANSPORTPRIORITY" "TRANSPORT_PRIORITY",
     /// LIFESPAN.
-    Lifespan = 21 "LIFESPAN",
+    Lifespan = 21 "LIFESPAN" "LIFESPAN",
     /// DURABILITY_SERVICE.
-    DurabilityService = 22 "DURABILITYSERVICE",
+    DurabilityService = 22 "DURABILITYSERVICE" "DURABILITY_SERVICE",
     /// DATA_REPRESENTATION.
-    DataRepresentation = 23 "DATA_REPRESENTATION",
+    DataRepresentation = 23 "DATA_REPRESENTATION" "DATA_REPRESENTATION",
     /// TYPE_CONSISTENCY_ENFORCEMENT.
-    TypeConsistency = 24 "TYPE_CONSISTENCY_ENFORCEMENT",
+    TypeConsistency = 24 "TYPE_CONSISTENCY_ENFORCEMENT" "TYPE_CONSISTENCY_ENFORCEMENT",
 }
 
 impl PolicyId {
@@ -105,7 +106,7 @@ impl PolicyId {
 
 impl fmt::Display for PolicyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.short_name())
     }
 }
 
@@ -256,6 +257,7 @@ mod tests {
         }
         assert_eq!(PolicyId::from_number(25), PolicyId::Invalid);
         assert_eq!(PolicyId::Reliability.number(), 11);
-        assert_eq!(PolicyId::Reliability.to_string(), "RELIABILITY_QOS_POLICY");
+        assert_eq!(PolicyId::LatencyBudget.to_string(), "LATENCY_BUDGET");
+        assert_eq!(PolicyId::LatencyBudget.name(), "LATENCYBUDGET_QOS_POLICY");
     }
 }
