@@ -9,7 +9,7 @@ const EXIT_CODES: &str = "Exit codes:
   0  it worked
   1  nothing was found, or a check failed
   2  the arguments make no sense
-  3  the bus could not be joined
+  3  the bus could not be joined, or a file could not be used
   130 or 143  SIGINT (Ctrl-C) or SIGTERM came: it has left the bus, and said so in a last line
               on standard error; a second signal ends it at once, with the same code
 

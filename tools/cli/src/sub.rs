@@ -1,6 +1,6 @@
 //! `whimbrel sub`: the samples of a topic.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -37,6 +37,9 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
 }
+
+/// How long to wait for a writer before saying what is waited for.
+const SILENCE_MAX: Duration = Duration::from_secs(3);
 
 /// Why octets are shown of a sample whose type is known.
 const UNDECODABLE: &str = "the payload is not of its type";
@@ -91,6 +94,7 @@ fn find_writer(
     deadline: Option<Instant>,
 ) -> Result<DiscoveredWriter, Failure> {
     let mut found = None;
+    let mut note_at = (!options.json).then(|| Instant::now() + SILENCE_MAX);
     let deadline = deadline.or(options.wait.map(|wait| Instant::now() + wait));
     loop {
         participant.wait_for_discovery(stop::slice(deadline)?, |it| {
@@ -98,6 +102,13 @@ fn find_writer(
             found = writers.find(|writer| writer.topic_name == args.topic);
             found.is_some()
         });
+        if found.is_none() && note_at.is_some_and(|at| at <= Instant::now()) {
+            note_at = None;
+            let topic = &args.topic;
+            let text =
+                format!("waiting for a writer of topic {topic:?}; `whimbrel ls` lists the topics");
+            eprintln!("whimbrel: {text}");
+        }
         match found.take() {
             Some(writer) => return Ok(writer),
             None if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}

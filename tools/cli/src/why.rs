@@ -129,6 +129,11 @@ fn of_topic(
             .collect()
     };
     let (writers, readers) = (of(writers), of(readers));
+    if writers.is_empty() && readers.is_empty() {
+        return Err(Failure::Negative(format!(
+            "no topic {topic:?} found; `whimbrel ls` lists the topics"
+        )));
+    }
     if writers.is_empty() || readers.is_empty() {
         return Err(Failure::Negative(format!(
             "topic {topic:?} has {} and {}: there is no pair to match",
