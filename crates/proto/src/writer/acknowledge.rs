@@ -76,6 +76,7 @@ impl Writer {
         if news || asked {
             self.hurry_heartbeat(now);
         }
+        self.note_taken_in(now);
         Ok(())
     }
 
@@ -114,8 +115,9 @@ impl Writer {
         match fragments {
             Some(fragments) if sequence >= reader.first_relevant => {
                 for number in nack.state.iter() {
-                    if number.0 <= fragments && in_transit.is_none_or(|next| number < next) {
-                        reader.request_fragment(sequence, number);
+                    let sent = number.0 <= fragments && in_transit.is_none_or(|next| number < next);
+                    // What waits for its repair already was counted as lost before.
+                    if sent && reader.request_fragment(sequence, number) {
                         missing = missing.saturating_add(1);
                     }
                 }
@@ -167,6 +169,25 @@ impl Writer {
             if !self.history.is_registered(dead.1) {
                 self.history.remove_instance_through(dead.1, dead.0);
             }
+        }
+    }
+
+    /// Lets the next burst leave when every reader has answered since it was asked.
+    fn note_taken_in(&mut self, now: Instant) {
+        let Some(asked_at) = self.asked_at else {
+            return;
+        };
+        if self
+            .holding_readers()
+            .any(|reader| reader.heard_at < asked_at)
+        {
+            return;
+        }
+        self.asked_at = None;
+        self.pace.taken_in(now);
+        for reader in self.readers.values_mut() {
+            // Repairs that waited for the pace go on at once.
+            reader.repair_at = reader.repair_at.map(|at| at.min(now));
         }
     }
 

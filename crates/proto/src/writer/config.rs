@@ -40,7 +40,7 @@ pub struct WriterConfig {
     /// A reader that answers but takes nothing for this long while it blocks the writer is given
     /// up.
     pub stuck_reader_patience: Duration,
-    /// Octets per second at which fragments leave at most.
+    /// Octets per second at which fragments leave at most beyond what readers have taken in.
     pub bytes_per_second_max: u64,
     /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
@@ -66,7 +66,7 @@ impl WriterConfig {
             nack_suppression: Duration::from_millis(3),
             silent_reader_patience: Duration::from_secs(10),
             stuck_reader_patience: Duration::from_secs(60),
-            bytes_per_second_max: 2_000_000_000,
+            bytes_per_second_max: 100_000_000,
             burst_bytes: 256 * 1024,
         }
     }

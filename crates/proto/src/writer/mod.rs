@@ -133,6 +133,8 @@ pub struct Writer {
     heartbeat: HeartbeatTimer,
     pace: Pace,
     paced: bool,
+    /// When readers were last asked whether they have taken in what was sent.
+    asked_at: Option<Instant>,
     blocked_since: Option<Instant>,
     /// Deleted instances given up by the changes so numbered.
     dead: VecDeque<(SequenceNumber, InstanceHandle)>,
@@ -162,6 +164,7 @@ impl Writer {
                 ..Default::default()
             },
             paced: false,
+            asked_at: None,
             blocked_since: None,
             dead: VecDeque::new(),
             progress: false,

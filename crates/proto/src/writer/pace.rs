@@ -1,12 +1,14 @@
 //! How fast fragments may leave.
 //!
-//! A token bucket. Its rate falls while readers report a considerable share of what was sent as
+//! A token bucket with two taps. One is the readers: whenever all of them have answered, what was
+//! sent before has left their sockets, and the bucket is full again. The other is time, for
+//! readers that answer late or never. Its rate falls while readers report a considerable share of what was sent as
 //! missing and rises again while they do not, so that neither a default socket buffer nor a slow
 //! link is overrun for long, and a link that merely loses a little is not slowed down.
 
 use whimbrel_base::time::{Duration, Instant};
 
-const BYTES_PER_SECOND_MIN: u64 = 1_000_000;
+const BYTES_PER_SECOND_MIN: u64 = 4_000_000;
 
 /// How often the rate is judged.
 const JUDGED_EVERY: Duration = Duration::from_millis(5);
@@ -90,9 +92,21 @@ impl Pace {
         self.sent_bytes = self.sent_bytes.saturating_add(bytes);
     }
 
+    /// Everything sent so far has been taken in: the next burst may leave.
+    pub(super) fn taken_in(&mut self, now: Instant) {
+        self.tokens = self.burst_bytes;
+        self.filled_at = now;
+    }
+
     /// A reader reports `bytes` as missing.
     pub(super) fn lose(&mut self, bytes: u64) {
         self.lost_bytes = self.lost_bytes.saturating_add(bytes);
+    }
+
+    /// Octets reported as missing since the rate was last judged.
+    #[cfg(test)]
+    pub(super) fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
     }
 
     /// When half a burst will be available again.

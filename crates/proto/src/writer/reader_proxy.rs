@@ -148,19 +148,24 @@ impl ReaderProxy {
         }
     }
 
-    /// Queues one fragment of `sequence`.
-    pub(super) fn request_fragment(&mut self, sequence: SequenceNumber, number: FragmentNumber) {
+    /// Queues one fragment of `sequence`; true when it was not queued before.
+    pub(super) fn request_fragment(
+        &mut self,
+        sequence: SequenceNumber,
+        number: FragmentNumber,
+    ) -> bool {
         if self.requests.len() >= REQUESTED_CHANGES_MAX && !self.requests.contains_key(&sequence) {
-            return;
+            return false;
         }
         let request = self
             .requests
             .entry(sequence)
             .or_insert_with(|| Request::Fragments(BTreeSet::new()));
-        if let Request::Fragments(wanted) = request
-            && wanted.len() < REQUESTED_FRAGMENTS_MAX
-        {
-            wanted.insert(number);
+        match request {
+            Request::Fragments(wanted) if wanted.len() < REQUESTED_FRAGMENTS_MAX => {
+                wanted.insert(number)
+            }
+            _ => false,
         }
     }
 }

@@ -251,7 +251,7 @@ fn large_samples_leave_in_paced_fragments() {
     writer.write(NOW, change(1_000_000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     let first = sent.words();
-    assert_eq!(first.last(), Some(&"heartbeatfrag"));
+    assert_eq!(first[first.len() - 2..], ["heartbeatfrag", "heartbeat?"]);
     assert!(first.len() < 300);
     // KEEP_LAST 1 must not replace what has not left yet.
     assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
@@ -514,4 +514,62 @@ fn a_large_sample_that_the_pace_holds_up_from_its_start_is_not_passed_over() {
     let count = |wanted| words.iter().filter(|word| **word == wanted).count();
     assert_eq!(count("frag"), 300_000usize.div_ceil(1280) + 4);
     assert_eq!(count("data"), 1);
+}
+
+/// How long a sample of 60 MB takes to a reader that answers every question after `answer_us`.
+fn transfer_ms(answer_us: i64) -> i64 {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    writer.write(NOW, change(60_000_000)).unwrap();
+    let (mut now, mut count) = (NOW, 0);
+    loop {
+        writer.handle_timeout(now);
+        writer.poll_transmit(now, &mut sent);
+        if writer.is_acknowledged(SequenceNumber(0)) && !writer.paced {
+            return now.since(NOW).as_nanos() / 1_000_000;
+        }
+        sent.words();
+        let answered = now.after(Duration::from_micros(answer_us));
+        let timer = writer
+            .poll_timeout()
+            .map_or(answered, |(at, _)| at.max(now));
+        now = answered.min(timer);
+        if answered <= timer {
+            count += 1;
+            writer
+                .handle_acknack(now, READER, &acknack(1, &[], count))
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn readers_that_take_in_quickly_are_sent_more() {
+    assert!(transfer_ms(50) < 100);
+    // Answers that take for ever cost no more than the rate allows.
+    assert!((200..2000).contains(&transfer_ms(1_000_000)));
+}
+
+#[test]
+fn a_request_repeated_while_it_waits_is_lost_once() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(100_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
+    assert!(state.insert(FragmentNumber(1)));
+    for count in 1..10 {
+        let nack = whimbrel_wire::submessage::NackFrag {
+            reader: READER.entity,
+            writer: EntityId::user(1, EntityKind::WriterNoKey),
+            number: SequenceNumber(1),
+            state,
+            count: whimbrel_base::sequence::Count(count),
+        };
+        writer.handle_nack_frag(NOW, READER, &nack).unwrap();
+    }
+    assert_eq!(writer.pace.lost_bytes(), u64::from(writer.fragment_bytes()));
 }

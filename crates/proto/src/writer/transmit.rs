@@ -126,6 +126,10 @@ impl Writer {
             self.heartbeat.count = self.heartbeat.count.next();
             let count = self.heartbeat.count;
             message.heartbeat_frag(EntityId::UNKNOWN, entity, change.sequence, sent, count);
+            let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+            message.heartbeat(EntityId::UNKNOWN, entity, fields);
+            self.note_heartbeat(now, true);
+            self.asked_at = Some(now);
         }
         false
     }
@@ -233,6 +237,9 @@ impl Writer {
         reader.heartbeat_due = false;
         self.message = message;
         self.readers.insert(guid, reader);
+        if self.paced {
+            self.asked_at = Some(now);
+        }
     }
 
     /// The first number from `sequence` on that `reader` can get; `sequence` itself where it is

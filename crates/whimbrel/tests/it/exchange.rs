@@ -148,3 +148,20 @@ fn a_full_reader_holds_the_writer_back_without_loss() {
     assert_eq!(received, (0..written).collect::<Vec<_>>());
     writer.write(&blob(written)).unwrap();
 }
+
+#[test]
+fn very_large_samples_arrive() {
+    let (here, there) = pair();
+    let topic = here.create_topic::<Blob>("b").unwrap();
+    let qos = DataWriterQos::default().reliable().keep_all();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Blob>("b").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    let bytes: Vec<u8> = (0..100u32 << 20).map(|at| (at >> 8) as u8).collect();
+    let blob = Blob { number: 1, bytes };
+    writer.write(&blob).unwrap();
+    let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+    assert!(sample.into_data().unwrap() == blob);
+}

@@ -4,6 +4,7 @@ mod asynchronous;
 mod conditions;
 mod exchange;
 mod listeners;
+mod meeting;
 mod qos;
 mod raw;
 mod settings;
