@@ -1,6 +1,7 @@
-//! The committed corpora, replayed; the seeds, complete and unchanged.
+//! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, understood.
 
 mod understood;
+mod vectors;
 
 use std::collections::BTreeSet;
 
