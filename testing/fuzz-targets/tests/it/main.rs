@@ -1,4 +1,4 @@
-//! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, understood.
+//! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, read whole.
 
 mod understood;
 mod vectors;
