@@ -1,4 +1,4 @@
-//! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, read whole.
+//! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, read.
 
 mod understood;
 mod vectors;
