@@ -1,0 +1,120 @@
+//! How participants meet: over each IP version, and where the well-known ports are taken.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+
+use whimbrel::domain::{DomainParticipantBuilder, IpVersions};
+use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant};
+
+use super::{PATIENCE, Position, position, tag};
+
+const V4_LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const V6_LOCALHOST: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+
+/// Participant indices that have ports. RTPS 2.5 §9.6.2.3.
+const INDICES: u16 = 120;
+
+/// Domains that no other test uses, with ports below those that systems give out.
+const FREE_DOMAINS: std::ops::Range<u16> = 80..100;
+
+/// Sends a sample from one to the other, reliably, and one back.
+fn exchange(here: &DomainParticipant, there: &DomainParticipant) {
+    for (from, to, topic) in [(here, there, "forth"), (there, here, "back")] {
+        let writer = from
+            .create_datawriter(
+                &from.create_topic::<Position>(topic).unwrap(),
+                DataWriterQos::default().reliable(),
+            )
+            .unwrap();
+        let reader = to
+            .create_datareader(
+                &to.create_topic::<Position>(topic).unwrap(),
+                DataReaderQos::default().reliable(),
+            )
+            .unwrap();
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+        reader.wait_for_matched(1, PATIENCE).unwrap();
+        writer.write(&position("tram", 1)).unwrap();
+        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        assert_eq!(sample.into_data(), Some(position("tram", 1)));
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    }
+}
+
+fn loopback(domain: u16, tag: &str) -> DomainParticipantBuilder {
+    DomainParticipant::builder(domain.into())
+        .domain_tag(tag)
+        .interfaces("lo")
+}
+
+/// Where `participant` listens.
+fn listens_on(participant: &DomainParticipant) -> Vec<IpAddr> {
+    let sockets = participant.diagnostics().sockets;
+    sockets.iter().map(|it| it.address.ip()).collect()
+}
+
+/// Where `participant` heard the only other one.
+fn heard_from(participant: &DomainParticipant) -> Option<IpAddr> {
+    let found = participant.discovered_participants();
+    assert_eq!(found.len(), 1);
+    found[0].address.ip()
+}
+
+/// Two participants with these IP versions exchange samples; the address that the first hears the
+/// second from is of `version`, where that is certain.
+fn check_versions(here: IpVersions, there: IpVersions, heard: Option<IpAddr>) {
+    let tag = tag();
+    let join = |ip| {
+        let participant = loopback(77, &tag).ip(ip).build().unwrap();
+        let (v4, v6) = (V4_LOCALHOST, V6_LOCALHOST);
+        let expected = match ip {
+            IpVersions::V4 => vec![v4],
+            IpVersions::V6 => vec![v6],
+            IpVersions::Both => vec![v4, v6],
+        };
+        assert_eq!(listens_on(&participant), expected, "{ip:?}");
+        participant
+    };
+    let (one, other) = (join(here), join(there));
+    exchange(&one, &other);
+    if heard.is_some() {
+        assert_eq!(heard_from(&one), heard, "{here:?} and {there:?}");
+    }
+}
+
+#[test]
+fn participants_meet_over_ipv6_alone() {
+    check_versions(IpVersions::V6, IpVersions::V6, Some(V6_LOCALHOST));
+}
+
+#[test]
+fn a_participant_with_both_ip_versions_meets_those_with_either() {
+    check_versions(IpVersions::Both, IpVersions::Both, None);
+    check_versions(IpVersions::Both, IpVersions::V4, Some(V4_LOCALHOST));
+    check_versions(IpVersions::Both, IpVersions::V6, Some(V6_LOCALHOST));
+}
+
+/// Takes the ports of the first `count` participant indices of `domain` on loopback.
+fn take_ports(domain: u16, count: u16) -> io::Result<Vec<UdpSocket>> {
+    let port = |index| 7400 + 250 * domain + 10 + 2 * index;
+    let bind = |index| UdpSocket::bind((Ipv4Addr::LOCALHOST, port(index)));
+    (0..count).map(bind).collect()
+}
+
+#[test]
+fn where_all_ports_are_taken_a_participant_uses_another_and_finds_those_that_have_one() {
+    // All 120 are tried, so that a domain in which somebody is about counts as taken.
+    let (domain, mut taken) = FREE_DOMAINS
+        .filter_map(|domain| Some((domain, take_ports(domain, INDICES).ok()?)))
+        .next()
+        .unwrap();
+    let tag = tag();
+    let join = || loopback(domain, &tag).ip(IpVersions::V4).build().unwrap();
+    drop(taken.pop());
+    let last = join();
+    let index = |participant: &DomainParticipant| participant.diagnostics().participant_index;
+    assert_eq!(index(&last), Some(u32::from(INDICES) - 1));
+    let beyond = join();
+    assert_eq!(index(&beyond), None);
+    exchange(&last, &beyond);
+}
