@@ -144,7 +144,9 @@ impl DomainParticipantBuilder {
     }
 
     /// Hosts to announce this participant to, for networks without multicast: IP addresses, with
-    /// a port or without.
+    /// a port or without. Those without are asked on the ports of participant indices 0 to 31: one
+    /// with a higher index, or on another port, is found only by its own announcements, or with its
+    /// port given.
     #[must_use]
     pub fn peers<I: IntoIterator<Item: Into<String>>>(mut self, peers: I) -> Self {
         self.peers = Some(peers.into_iter().map(Into::into).collect());
@@ -165,7 +167,9 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// Whether to look for participants on the well-known ports of this host; on by default.
+    /// Whether to look for participants on the well-known ports of this host; on by default. Those
+    /// are the ports of 120 participant indices: of two participants one must have such a port to
+    /// be found, so those that came when all were taken meet each other by multicast or peers only.
     #[must_use]
     pub fn loopback_probing(mut self, yes: bool) -> Self {
         self.probing = yes;
@@ -220,7 +224,7 @@ impl DomainParticipantBuilder {
     ///
     /// # Errors
     /// A domain over 232, settings that make no sense or name no interface, QoS that does not
-    /// exist yet, or an operating system without sockets, threads or randomness.
+    /// exist yet, or an operating system without interfaces, sockets, threads or randomness.
     pub fn build(self) -> Result<DomainParticipant, Error> {
         if self.domain > ports::DOMAIN_MAX {
             return Err(Error::BadParameter(format!(
@@ -280,21 +284,23 @@ impl DomainParticipantBuilder {
             .interfaces
             .clone()
             .or_else(|| env::var("WHIMBREL_INTERFACES").ok());
-        let filter = match text
+        let wanted = text
             .as_deref()
             .map(str::trim)
-            .filter(|text| !text.is_empty())
-        {
+            .filter(|text| !text.is_empty());
+        let filter = match wanted {
             None => InterfaceFilter::default(),
             Some(text) => text
                 .parse()
                 .map_err(|error| Error::BadParameter(format!("interfaces {text:?}: {error}")))?,
         };
         let existing = interfaces::list().map_err(Error::io("listing network interfaces"))?;
-        let selection = filter
-            .select(&existing)
-            .map_err(|nothing| Error::BadParameter(nothing.to_string()))?;
-        Ok(selection.interfaces)
+        let refused = |nothing: interfaces::NothingSelected| match wanted {
+            Some(_) => Error::BadParameter(nothing.to_string()),
+            // Nobody asked for any; this host has none.
+            None => Error::PreconditionNotMet(nothing.to_string()),
+        };
+        Ok(filter.select(&existing).map_err(refused)?.interfaces)
     }
 
     fn ip_versions(&self) -> Result<IpVersions, Error> {
