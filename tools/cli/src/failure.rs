@@ -77,6 +77,10 @@ impl From<io::Error> for Failure {
 
 impl From<whimbrel::Error> for Failure {
     fn from(error: whimbrel::Error) -> Self {
-        Self::Setup(error.to_string())
+        let text = error.to_string();
+        match error {
+            whimbrel::Error::BadParameter(_) => Self::Usage(text),
+            _ => Self::Setup(text),
+        }
     }
 }

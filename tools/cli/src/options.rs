@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 const EXIT_CODES: &str = "Exit codes:
   0  it worked
   1  nothing was found, or a check failed
-  2  the arguments make no sense
-  3  the bus could not be joined, or a file could not be used
+  2  the arguments make no sense, or what they name is not there or of the wrong kind
+  3  the bus could not be joined, or this host refused something else, such as writing a file
   130 or 143  SIGINT (Ctrl-C) or SIGTERM came: it has left the bus, and said so in a last line
               on standard error; a second signal ends it at once, with the same code
 

@@ -1,5 +1,6 @@
 //! A log file as lines, each with the part of the system that wrote it.
 
+use std::io;
 use std::path::Path;
 
 use crate::failure::Failure;
@@ -35,26 +36,26 @@ impl Log {
             return Self::parse(OWN_NAME.into(), OWN_LOG.to_vec());
         };
         let name = path.display().to_string();
-        let refused = || Failure::setup::<std::io::Error>(format!("cannot read {name}"));
-        let facts = std::fs::metadata(path).map_err(refused())?;
+        let refused = |error| refused(&name, &error);
+        let facts = std::fs::metadata(path).map_err(refused)?;
         if !facts.is_file() {
-            return Err(Failure::Setup(format!("{name} is not a file")));
+            return Err(Failure::Usage(format!("{name} is not a file")));
         }
         if facts.len() > FILE_BYTES_MAX {
-            return Err(Failure::Setup(format!(
+            return Err(Failure::Usage(format!(
                 "{name} has more than {} MiB",
                 FILE_BYTES_MAX >> 20
             )));
         }
-        let bytes = std::fs::read(path).map_err(refused())?;
+        let bytes = std::fs::read(path).map_err(refused)?;
         Self::parse(name, bytes)
     }
 
     fn parse(name: String, bytes: Vec<u8>) -> Result<Self, Failure> {
-        let binary = |_| Failure::Setup(format!("{name} is not text: it is not in UTF-8"));
+        let binary = |_| Failure::Usage(format!("{name} is not text: it is not in UTF-8"));
         let text = String::from_utf8(bytes).map_err(binary)?;
         if text.contains('\0') {
-            return Err(Failure::Setup(format!(
+            return Err(Failure::Usage(format!(
                 "{name} is not text: it contains NUL characters"
             )));
         }
@@ -63,7 +64,7 @@ impl Log {
             ends.push(text.len());
         }
         if ends.is_empty() {
-            return Err(Failure::Setup(format!(
+            return Err(Failure::Usage(format!(
                 "{name} is empty: there is nothing to publish"
             )));
         }
@@ -88,6 +89,15 @@ impl Log {
         let mut checksum = Checksum::default();
         (0..count).for_each(|number| checksum.add(self.line(number)));
         checksum.0
+    }
+}
+
+/// A name without a file is a mistake of whoever gave it; the rest is this host's refusal.
+fn refused(name: &str, error: &io::Error) -> Failure {
+    let text = format!("cannot read {name}: {error}");
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Failure::Usage(text),
+        _ => Failure::Setup(text),
     }
 }
 
@@ -162,11 +172,20 @@ mod tests {
 
     #[test]
     fn what_is_no_log_is_refused() {
-        assert!(parse("").is_err());
-        assert!(parse("a\0b").is_err());
-        assert!(Log::parse("t".into(), vec![0xff, 0xfe]).is_err());
-        assert!(Log::load(Some(Path::new("/"))).is_err());
-        assert!(Log::load(Some(Path::new("/no such file"))).is_err());
+        let load = |path| Log::load(Some(Path::new(path)));
+        for outcome in [
+            parse(""),
+            parse("a\0b"),
+            Log::parse("t".into(), vec![0xff, 0xfe]),
+            load("/"),
+            load("/no such file"),
+            load("/dev/null/file"),
+        ] {
+            assert!(matches!(outcome, Err(Failure::Usage(_))), "{outcome:?}");
+        }
+        // A file that is there, but not for us; root may open it, and is refused by its kind.
+        let denied = refused("t", &io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(denied, Failure::Setup(_)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{Place, finish, program};
 #[test]
 fn bad_arguments_are_refused_in_words() {
     let long = "x".repeat(100_000);
+    let empty = empty_file();
     let cases: &[(&[&str], i32)] = &[
         (&[], 2),
         (&["no such command"], 2),
@@ -18,10 +19,15 @@ fn bad_arguments_are_refused_in_words() {
         (&["ps", "--wait", "1e300"], 2),
         (&["ps", "--ip", "5"], 2),
         (&["ps", "--color", "sometimes"], 2),
-        (&["ps", "--interfaces", "no-such-interface"], 3),
-        (&["ps", "--interfaces", "300.1.1.1/99"], 3),
-        (&["ps", "--interfaces", &long], 3),
-        (&["ps", "--peer", "not an address"], 3),
+        (&["ps", "--interfaces", "no-such-interface"], 2),
+        (&["ps", "--interfaces", "300.1.1.1/99"], 2),
+        (&["ps", "--interfaces", &long], 2),
+        (&["doctor", "--interfaces", "no-such-interface"], 2),
+        (&["ps", "--peer", "not an address"], 2),
+        (&["ps", "--peer", "1:2:3"], 2),
+        (&["ps", "--peer", "127.0.0.1:99999"], 2),
+        (&["shapes", "sub", "--peer", "1:2:3"], 2),
+        (&["trace", "--log", "/no such folder/log"], 3),
         (&["ls", "a", "b"], 2),
         (&["why"], 2),
         (&["why", "zz", "01", "--wait", "0"], 2),
@@ -46,10 +52,11 @@ fn bad_arguments_are_refused_in_words() {
         (&["demo", "--seconds", "0"], 2),
         (&["demo", "--seconds", "1e9"], 2),
         (&["demo", "--quick", "--seconds", "2"], 2),
-        (&["demo", "/no such file"], 3),
-        (&["demo", "/"], 3),
-        (&["demo", "/dev/null"], 3),
-        (&["demo", env!("CARGO_BIN_EXE_whimbrel")], 3),
+        (&["demo", "/no such file"], 2),
+        (&["demo", "/"], 2),
+        (&["demo", "/dev/null"], 2),
+        (&["demo", &empty], 2),
+        (&["demo", env!("CARGO_BIN_EXE_whimbrel")], 2),
         (&["completions", "no such shell"], 2),
     ];
     let place = Place::new();
@@ -72,6 +79,17 @@ fn bad_arguments_are_refused_in_words() {
         );
         assert!(!run.stderr.is_empty(), "{shown:?} says nothing");
     }
+    std::fs::remove_file(empty).unwrap();
+}
+
+fn empty_file() -> String {
+    let path = format!(
+        "{}/empty {}",
+        env!("CARGO_TARGET_TMPDIR"),
+        std::process::id()
+    );
+    std::fs::write(&path, "").unwrap();
+    path
 }
 
 #[test]
