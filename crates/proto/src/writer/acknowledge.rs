@@ -269,6 +269,7 @@ impl Writer {
                 reader.given_up = true;
                 reader.requests.clear();
                 reader.repair_at = None;
+                self.statistics.given_up = self.statistics.given_up.saturating_add(1);
                 self.reported.push_back(WriterEvent::ReaderGivenUp(guid));
             }
         }

@@ -101,6 +101,8 @@ pub struct WriterStatistics {
     pub nack_frags: u64,
     /// Times that a write found no room.
     pub blocked: u64,
+    /// Times that a reader was given up because it did not progress.
+    pub given_up: u64,
 }
 
 /// When to ask readers for acknowledgements.

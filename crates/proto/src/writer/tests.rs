@@ -196,6 +196,7 @@ fn a_silent_reader_is_given_up_and_may_come_back() {
         events.extend(core::iter::from_fn(|| writer.poll_event()));
     }
     assert!(events.contains(&WriterEvent::ReaderGivenUp(READER)));
+    assert_eq!(writer.statistics().given_up, 1);
     writer.write(now, change(16)).unwrap();
     // An answer without progress changes nothing.
     writer
