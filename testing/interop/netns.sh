@@ -38,6 +38,21 @@ up() {
     ip -n "$name-a" link add va type veth peer name vb netns "$name-b"
     join a 10.77.0.1
     join b 10.77.0.2
+    running a
+    running b
+}
+
+# Waits until the kernel calls side $1's end up: programs pass over interfaces that are not.
+running() {
+    tries=0
+    until ip -n "$name-$1" -o link show dev "v$1" | grep -q 'state UP'; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 100 ]; then
+            echo "netns.sh: v$1 does not come up" >&2
+            exit 1
+        fi
+        sleep 0.1
+    done
 }
 
 [ $# -ge 2 ] || usage
