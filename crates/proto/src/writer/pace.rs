@@ -2,9 +2,9 @@
 //!
 //! A token bucket with two taps. One is the readers: whenever all of them have answered, what was
 //! sent before has left their sockets, and the bucket is full again. The other is time, for
-//! readers that answer late or never. Its rate falls while readers report a considerable share of what was sent as
-//! missing and rises again while they do not, so that neither a default socket buffer nor a slow
-//! link is overrun for long, and a link that merely loses a little is not slowed down.
+//! readers that answer late or never; its rate falls while readers report a considerable share of
+//! what was sent as missing and rises again while they do not. So neither a default socket buffer
+//! nor a slow link is overrun for long, and a link that merely loses a little is not slowed down.
 
 use whimbrel_base::time::{Duration, Instant};
 
