@@ -7,7 +7,7 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{DataReaderQos, DataWriterQos, Partition};
 use whimbrel_base::reject::RejectCounters;
-use whimbrel_base::time::Duration;
+use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_proto::{ParticipantStatistics, RemoteParticipant, RuleVerdict};
 use whimbrel_wire::discovery::EndpointData;
@@ -186,6 +186,11 @@ impl DomainParticipant {
             });
             remote.chain(local).collect()
         })
+    }
+
+    /// The current time, as samples are stamped with it. DDS 1.4 §2.2.2.2.1.32.
+    pub fn current_time(&self) -> Timestamp {
+        clock::wall()
     }
 
     /// Every rule by which `writer` and `reader` match or do not, with both values; `None` when

@@ -18,6 +18,7 @@ use whimbrel_proto::{LocalWriter, Participant};
 use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
 
 use super::publisher::{Publisher, PublisherInner};
+use crate::domain::DiscoveredReader;
 use crate::driver::clock;
 use crate::driver::status::EntityStatus;
 use crate::driver::wake::lock;
@@ -310,6 +311,25 @@ impl<T: DdsType> DataWriter<T> {
             .copied()
             .map(handle_of)
             .collect()
+    }
+
+    /// What is known of the matched reader with this handle. DDS 1.4 §2.2.2.4.2.22.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for a reader that is not matched.
+    pub fn matched_subscription_data(
+        &self,
+        reader: InstanceHandle,
+    ) -> Result<DiscoveredReader, Error> {
+        let participant = self.publisher().participant();
+        let mut matched = self.matched_subscriptions().into_iter();
+        let known = matched.any(|handle| handle == reader).then(|| {
+            let mut readers = participant.discovered_readers().into_iter();
+            readers.find(|it| handle_of(it.guid) == reader)
+        });
+        known
+            .flatten()
+            .ok_or_else(|| Error::BadParameter(format!("reader {reader} is not matched")))
     }
 
     /// Counters of this writer.

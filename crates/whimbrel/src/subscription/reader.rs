@@ -18,6 +18,7 @@ use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash
 use super::inner::ReaderInner;
 use super::sample::{LoanedSample, Sample};
 use super::subscriber::Subscriber;
+use crate::domain::DiscoveredWriter;
 use crate::driver::wake::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
@@ -288,6 +289,25 @@ impl<T: DdsType> DataReader<T> {
             .copied()
             .map(handle_of)
             .collect()
+    }
+
+    /// What is known of the matched writer with this handle. DDS 1.4 §2.2.2.5.3.35.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] for a writer that is not matched.
+    pub fn matched_publication_data(
+        &self,
+        writer: InstanceHandle,
+    ) -> Result<DiscoveredWriter, Error> {
+        let participant = self.subscriber().participant();
+        let mut matched = self.matched_publications().into_iter();
+        let known = matched.any(|handle| handle == writer).then(|| {
+            let mut writers = participant.discovered_writers().into_iter();
+            writers.find(|it| handle_of(it.guid) == writer)
+        });
+        known
+            .flatten()
+            .ok_or_else(|| Error::BadParameter(format!("writer {writer} is not matched")))
     }
 
     /// Counters of this reader.

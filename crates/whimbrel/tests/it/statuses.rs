@@ -293,3 +293,19 @@ fn groups_refuse_what_does_not_exist_yet() {
     let outcome = here.create_topic_with_qos::<Position>("positions", qos);
     named(outcome.map(drop), PolicyId::Deadline);
 }
+
+#[test]
+fn matched_endpoints_can_be_looked_up() {
+    let (writer, reader) = matched_pair();
+    let there = writer.matched_subscriptions()[0];
+    let found = writer.matched_subscription_data(there).unwrap();
+    assert_eq!(found.guid, reader.guid());
+    assert_eq!(found.topic_name, reader.topic_name());
+    let here = reader.matched_publications()[0];
+    assert_eq!(
+        reader.matched_publication_data(here).unwrap().guid,
+        writer.guid()
+    );
+    assert!(writer.matched_subscription_data(here).is_err());
+    assert!(reader.matched_publication_data(there).is_err());
+}
