@@ -9,7 +9,7 @@ use super::log::Log;
 use super::message::{Latency, Read, Written};
 use super::plan::{FAST_LINES_MAX, steady_lines};
 use crate::failure::Failure;
-use crate::output::{Output, Style, clean};
+use crate::output::{Output, Style, clean, count_of};
 
 /// Time between rows of the table.
 const ROW_PERIOD: Duration = Duration::from_millis(500);
@@ -66,9 +66,9 @@ impl<'a> Show<'a> {
             ""
         };
         self.output.line(&format!(
-            "{} ({} lines) goes from one process to another, reliable and keyed{loss}",
+            "{} ({}), again and again, goes from one process to another, reliable and keyed{loss}",
             clean(&self.log.name),
-            self.log.len(),
+            count_of(self.log.len(), "line"),
         ))?;
         let heading = format!(
             "  {:>6} {:>9} {:>9} {:>10} {:>10} {:>11} {:>8}",
@@ -145,7 +145,8 @@ impl<'a> Show<'a> {
                 "seconds": rounded(self.started.elapsed().as_secs_f64()),
             }));
         }
-        let (lines, sources) = (written.lines, read.sources);
+        let lines = written.lines;
+        let sources = count_of(read.sources, "source");
         let whole = if lines < self.log.len() as u64 {
             format!(" (of {}; for more, --seconds)", self.log.len())
         } else {
@@ -153,10 +154,10 @@ impl<'a> Show<'a> {
         };
         self.output.line("")?;
         self.output.line(&format!(
-            "  arrived     {lines} of {lines} lines{whole} from {sources} sources, in order"
+            "  arrived     {lines} of {lines} lines{whole} from {sources}, in order"
         ))?;
         self.output.line(&format!(
-            "  checksum    {:016x}, that of the file",
+            "  checksum    {:016x}, that of what was published",
             read.checksum
         ))?;
         self.phase("steady", read.steady.samples, steady_rate, &read.steady)?;
