@@ -10,7 +10,7 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::qos::{DataWriterQos, History, Limit, ReliabilityKind};
+use whimbrel_base::qos::{DataWriterQos, History, ReliabilityKind};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::writer::{NewChange, WriteError, WriterConfig, WriterStatistics};
@@ -393,18 +393,14 @@ fn machine_config(guid: Guid, qos: &DataWriterQos) -> WriterConfig {
         History::KeepAll => None,
     };
     let limits = &qos.resource_limits;
-    config.samples_max = count_of(limits.max_samples);
-    config.instances_max = count_of(limits.max_instances);
-    config.samples_per_instance_max = count_of(limits.max_samples_per_instance);
+    config.samples_max = limits.max_samples.max();
+    config.instances_max = limits.max_instances.max();
+    config.samples_per_instance_max = limits.max_samples_per_instance.max();
     if !limits.max_samples.is_unlimited() {
         // The user has said how much may be under way.
         config.unacknowledged_bytes_max = u64::MAX;
     }
     config
-}
-
-fn count_of(limit: Limit) -> usize {
-    limit.max()
 }
 
 pub(super) fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
