@@ -1,18 +1,21 @@
 //! `cargo xtask COMMAND`: the repository's own automation.
 //!
 //! `tidy` checks the shape of the tree, `setup` installs what the tests need, `test` runs
-//! everything, `licences` checks the licences of third-party crates. Nothing here is needed by a
-//! user of Whimbrel, and nothing here may change a file of the tree.
+//! everything, `licences` checks the licences of third-party crates, `survive` proves that the bus
+//! survives. Nothing here is needed by a user of Whimbrel, and nothing here may change a file of
+//! the tree.
 
 mod licences;
 mod metadata;
 mod process;
 mod setup;
 mod steps;
+mod survive;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
+use survive::Extent;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -21,6 +24,9 @@ usage: cargo xtask COMMAND
   setup                install the peers and tools that the tests need
   test [--only NAME]   run every step, or the one named; --list names them
   licences             check the licences of all third-party crates against deny.toml
+  survive --minutes N | --full [--only NAME]
+                       prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
+                       bad networks, other vendors; one line each
 ";
 
 fn main() -> ExitCode {
@@ -34,6 +40,12 @@ fn main() -> ExitCode {
         ["test", "--list"] => test::list(),
         ["test", "--only", name] => test::run(Some(name)),
         ["licences"] => licences::run(),
+        ["survive", "--minutes", n] => survive::minutes(n).and_then(|n| survive::run(n, None)),
+        ["survive", "--minutes", n, "--only", name] => {
+            survive::minutes(n).and_then(|n| survive::run(n, Some(name)))
+        }
+        ["survive", "--full"] => survive::run(Extent::Full, None),
+        ["survive", "--full", "--only", name] => survive::run(Extent::Full, Some(name)),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

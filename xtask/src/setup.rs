@@ -42,6 +42,25 @@ const PEER_OUTPUT: &str = "target/peers";
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
 const BUILD_LIMIT: Duration = Duration::from_secs(15 * 60);
 
+/// A command at the workspace root, with what the peers need in its environment.
+pub(crate) fn in_workspace(root: &Path, words: &[&str]) -> Command {
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().copied().unwrap_or_default());
+    command.args(words).current_dir(root);
+    let python = root.join(PYTHON);
+    if python.exists() {
+        command.env("WHIMBREL_PEER_PYTHON", python);
+    }
+    // What cargo told this program about itself is not meant for the next cargo.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// Makes everything ready; the error says what a person must do.
 pub(crate) fn run() -> Result<(), String> {
     let root = metadata::root();

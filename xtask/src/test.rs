@@ -8,7 +8,6 @@ use crate::process::{self, End};
 use crate::setup;
 use crate::steps::{Count, STEPS, Step};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Tests passed and failed.
@@ -73,7 +72,9 @@ fn run_step(root: &Path, step: &Step) -> Row {
     let begin = Instant::now();
     let mut counted = Totals::default();
     let limit = Duration::from_secs(step.limit_s);
-    let end = process::watch(&mut command(root, step), limit, |line| {
+    let mut command = setup::in_workspace(root, step.command);
+    command.envs(step.env.iter().copied());
+    let end = process::watch(&mut command, limit, |line| {
         println!("{line}");
         counted = counted.plus(test_result(line));
     });
@@ -90,27 +91,6 @@ fn run_step(root: &Path, step: &Step) -> Row {
         totals,
         result,
     }
-}
-
-fn command(root: &Path, step: &Step) -> Command {
-    let mut words = step.command.iter();
-    let mut command = Command::new(words.next().copied().unwrap_or_default());
-    command
-        .args(words)
-        .current_dir(root)
-        .envs(step.env.iter().copied());
-    let python = root.join(setup::PYTHON);
-    if python.exists() {
-        command.env("WHIMBREL_PEER_PYTHON", python);
-    }
-    // What cargo told this program about itself is not meant for the next cargo.
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(&name);
-        }
-    }
-    command
 }
 
 /// The totals of one step.

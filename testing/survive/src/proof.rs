@@ -11,7 +11,7 @@ pub struct Proof {
     pub claim: &'static str,
     /// Runs the proof; progress may be printed.
     pub run: fn(&Share) -> Figure,
-    /// What `whimbrel-survive child NAME WORD...` does, for proofs that need processes of their own.
+    /// What `whimbrel-survive child NAME WORD...` does, for proofs that need processes.
     pub child: Option<fn(&[String]) -> ExitCode>,
 }
 

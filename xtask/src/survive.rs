@@ -1,0 +1,177 @@
+//! `cargo xtask survive`: the proofs that the bus survives, one line for each.
+//!
+//! A proof is a program that takes `--seconds S` or `--full`, prints its figure as last line and
+//! ends with 1 when a bound was missed. A proof that fails never stops the later ones.
+
+use crate::metadata;
+use crate::process::{self, End};
+use crate::setup;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What a proof may take beyond its share, to set up and take down.
+const GRACE: Duration = Duration::from_secs(120);
+/// The limit of a proof that runs with its whole numbers.
+const FULL_LIMIT: Duration = Duration::from_secs(3600);
+
+/// One item of the claim that the bus survives.
+struct Item {
+    name: &'static str,
+    /// What follows `cargo run --release -p`: the package, and words for cargo.
+    program: &'static [&'static str],
+    /// The program's words before `--seconds`.
+    words: &'static [&'static str],
+    /// Parts of the whole time.
+    parts: u32,
+}
+
+const ITEMS: &[Item] = &[Item {
+    name: "simulation",
+    program: &["whimbrel-sim"],
+    words: &[],
+    parts: 12,
+}];
+
+/// How much of everything is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All items share so many minutes.
+    Minutes(u32),
+    /// Every item with the whole numbers of its claim.
+    Full,
+}
+
+/// Runs all items, or the one of this name, and prints a line for each.
+pub(crate) fn run(extent: Extent, only: Option<&str>) -> Result<(), String> {
+    let chosen: Vec<&Item> = ITEMS
+        .iter()
+        .filter(|item| only.is_none_or(|name| name == item.name))
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = ITEMS.iter().map(|item| item.name).collect();
+        let names = names.join(", ");
+        return Err(format!("no item of this name; there are: {names}"));
+    }
+    let root = metadata::root();
+    // Built first, so that no share is spent on the compiler.
+    for item in &chosen {
+        build(&root, item)?;
+    }
+    let parts = chosen.iter().map(|item| item.parts).sum();
+    let lines: Vec<(bool, String)> = chosen
+        .iter()
+        .map(|item| prove(&root, item, extent, parts))
+        .collect();
+    println!();
+    for (_, line) in &lines {
+        println!("{line}");
+    }
+    if lines.iter().all(|(held, _)| *held) {
+        Ok(())
+    } else {
+        Err(String::new())
+    }
+}
+
+/// The minutes of `--minutes N`.
+pub(crate) fn minutes(text: &str) -> Result<Extent, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0 => Ok(Extent::Minutes(minutes)),
+        _ => Err(format!("{text} is not a number of minutes")),
+    }
+}
+
+fn build(root: &Path, item: &Item) -> Result<(), String> {
+    let words = [&["cargo", "build", "--release", "-p"], item.program].concat();
+    println!("== {} ==  {}", item.name, words.join(" "));
+    let mut command = setup::in_workspace(root, &words);
+    match process::watch(&mut command, FULL_LIMIT, |line| println!("{line}"))? {
+        End::Success => Ok(()),
+        end => Err(format!("{} does not build: {end:?}", item.name)),
+    }
+}
+
+fn prove(root: &Path, item: &Item, extent: Extent, parts: u32) -> (bool, String) {
+    let (amount, limit) = amount(item, extent, parts);
+    let mut words = [
+        &["cargo", "run", "--quiet", "--release", "-p"],
+        item.program,
+    ]
+    .concat();
+    words.push("--");
+    words.extend(item.words);
+    words.extend(amount.iter().map(String::as_str));
+    println!("\n== {} ==  {}", item.name, words.join(" "));
+    let begin = Instant::now();
+    let mut figure = String::new();
+    let mut command = setup::in_workspace(root, &words);
+    let end = process::watch(&mut command, limit, |line| {
+        println!("{line}");
+        line.clone_into(&mut figure);
+    });
+    let (held, verdict) = match end {
+        Ok(End::Success) => (true, "held".to_owned()),
+        Ok(End::Failure(how)) => (false, format!("FAILED, {how}")),
+        Ok(End::TimedOut) => (
+            false,
+            format!("FAILED, not done after {} s", limit.as_secs()),
+        ),
+        Err(why) => (false, format!("FAILED, {why}")),
+    };
+    let took = begin.elapsed().as_secs_f64();
+    let line = format!(
+        "survive: {:<14} {took:>6.1} s  {verdict}: {figure}",
+        item.name
+    );
+    (held, line)
+}
+
+/// The words that say how much, and the limit of time.
+fn amount(item: &Item, extent: Extent, parts: u32) -> (Vec<String>, Duration) {
+    match extent {
+        Extent::Full => (vec!["--full".to_owned()], FULL_LIMIT),
+        Extent::Minutes(minutes) => {
+            let whole = Duration::from_secs(60) * minutes;
+            let share = whole * item.parts / parts;
+            let seconds = share.as_secs().max(1);
+            let words = vec!["--seconds".to_owned(), seconds.to_string()];
+            (words, Duration::from_secs(seconds) * 2 + GRACE)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const ITEM: Item = Item {
+        name: "x",
+        program: &["y"],
+        words: &[],
+        parts: 2,
+    };
+
+    #[test]
+    fn names_are_unique_and_shares_are_not_empty() {
+        let names: BTreeSet<&str> = ITEMS.iter().map(|item| item.name).collect();
+        assert_eq!(names.len(), ITEMS.len());
+        assert!(ITEMS.iter().all(|i| i.parts > 0 && !i.program.is_empty()));
+    }
+
+    #[test]
+    fn the_time_is_shared_by_parts() {
+        let (words, limit) = amount(&ITEM, Extent::Minutes(1), 12);
+        assert_eq!(words, ["--seconds", "10"]);
+        assert_eq!(limit, Duration::from_secs(20) + GRACE);
+        assert_eq!(amount(&ITEM, Extent::Full, 12).0, ["--full"]);
+    }
+
+    #[test]
+    fn only_whole_positive_minutes_are_taken() {
+        assert_eq!(minutes("10"), Ok(Extent::Minutes(10)));
+        for text in ["0", "-1", "1.5", "ten", ""] {
+            assert!(minutes(text).is_err(), "{text}");
+        }
+    }
+}
