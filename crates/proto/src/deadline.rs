@@ -25,6 +25,8 @@ pub enum Reason {
     Lease,
     /// A liveliness assertion is due.
     Liveliness,
+    /// A reader should have found a writer by now.
+    Unserved,
 }
 
 /// A deadline with its reason.

@@ -54,8 +54,9 @@ pub use deadline::Reason;
 pub use discovery::{InterfaceAddress, RuleVerdict};
 pub use outbox::Outbox;
 pub use participant::{
-    Heard, LocalReader, LocalWriter, Participant, ParticipantConfig, ParticipantEvent,
-    ParticipantStatistics, RemoteParticipant, RemoteReader, RemoteWriter,
+    Heard, LocalReader, LocalWriter, NearestWriter, Participant, ParticipantConfig,
+    ParticipantEvent, ParticipantStatistics, RemoteParticipant, RemoteReader, RemoteWriter,
+    Unserved,
 };
 pub use reader::{Reader, ReaderConfig, ReaderEvent};
 pub use writer::{WriteError, Writer, WriterConfig, WriterEvent};

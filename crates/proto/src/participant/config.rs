@@ -50,6 +50,9 @@ pub struct ParticipantConfig {
     pub probe: Vec<Locator>,
     /// Our own addresses.
     pub interfaces: Vec<InterfaceAddress>,
+    /// How long a new local reader may be without a writer before that is reported; 5 s by
+    /// default.
+    pub unserved_patience: Duration,
     /// What peers can make us hold.
     pub limits: Limits,
     /// Seeds the jitter of announcements.
@@ -76,6 +79,7 @@ impl ParticipantConfig {
             announce_to: Vec::new(),
             probe: Vec::new(),
             interfaces: Vec::new(),
+            unserved_patience: Duration::from_secs(5),
             limits: Limits::DEFAULT,
             seed: 0,
         }

@@ -47,6 +47,7 @@ impl Participant {
     /// Announces a reader of our own and matches it.
     pub fn add_reader(&mut self, now: Instant, reader: LocalReader) {
         let (entity, prefix) = (reader.entity, self.config.guid_prefix);
+        self.expect_writer(now, entity);
         let sequence = self.builtin.announce(
             now,
             EntityId::SEDP_SUBSCRIPTIONS_WRITER,
@@ -92,6 +93,7 @@ impl Participant {
     /// reported as ended, to the writers.
     pub fn remove_reader(&mut self, now: Instant, entity: EntityId) {
         if self.local_readers.remove(&entity).is_some() {
+            self.expectant.remove(&entity);
             self.announce_end(now, EntityId::SEDP_SUBSCRIPTIONS_WRITER, entity);
             self.reader_pairs.forget_local(entity);
             self.unpair_reader(Guid::new(self.config.guid_prefix, entity));

@@ -7,6 +7,7 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::PolicyId;
 
+use super::unserved::Unserved;
 use crate::peer::{MatchedReader, MatchedWriter};
 
 /// What a participant reports.
@@ -65,6 +66,13 @@ pub enum ParticipantEvent {
     InconsistentTopic {
         /// Name of the topic.
         topic_name: String,
+    },
+    /// A local reader has found no writer in time after its creation. Once per reader.
+    ReaderUnserved {
+        /// The local reader.
+        reader: EntityId,
+        /// Why, as far as is known.
+        unserved: Unserved,
     },
     /// The participant of a matched endpoint has acknowledged the announcement of ours: both
     /// sides know of the match.

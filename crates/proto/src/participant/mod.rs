@@ -13,11 +13,13 @@ pub mod event;
 pub mod local;
 pub mod remote;
 pub mod statistics;
+pub mod unserved;
 
 mod announce;
 mod builtin;
 mod detect;
 mod endpoints;
+mod expectant;
 mod guard;
 mod jitter;
 mod lease;
@@ -43,6 +45,7 @@ pub use self::event::ParticipantEvent;
 pub use self::local::{LocalReader, LocalWriter};
 pub use self::remote::{Heard, RemoteParticipant, RemoteReader, RemoteWriter};
 pub use self::statistics::ParticipantStatistics;
+pub use self::unserved::{NearestWriter, Unserved};
 
 use self::builtin::Builtin;
 use self::guard::{Guard, GuardedOutbox};
@@ -78,6 +81,8 @@ pub struct Participant {
     remote_readers: BTreeMap<Guid, RemoteReader>,
     local_writers: BTreeMap<EntityId, Announced<LocalWriter>>,
     local_readers: BTreeMap<EntityId, Announced<LocalReader>>,
+    /// New local readers, and until when each should have found a writer.
+    expectant: BTreeMap<EntityId, Instant>,
     /// Local writers and the readers they have to do with.
     writer_pairs: PairTable<MatchedReader>,
     /// Local readers and the writers they have to do with.
@@ -126,6 +131,7 @@ impl Participant {
             remote_readers: BTreeMap::new(),
             local_writers: BTreeMap::new(),
             local_readers: BTreeMap::new(),
+            expectant: BTreeMap::new(),
             writer_pairs: PairTable::new(matches_max),
             reader_pairs: PairTable::new(matches_max),
             impostors: BTreeSet::new(),
@@ -223,6 +229,7 @@ impl Participant {
         let mut next = Some((self.timer.next_at, Reason::Announce));
         next = earlier(next, self.probes.next_at.map(|at| (at, Reason::Probe)));
         next = earlier(next, self.lease_deadline());
+        next = earlier(next, self.unserved_deadline());
         earlier(next, self.builtin.poll_timeout())
     }
 
@@ -236,6 +243,7 @@ impl Participant {
         }
         self.probes.advance(now);
         self.end_leases(now);
+        self.report_unserved(now);
         self.builtin.handle_timeout(now);
     }
 

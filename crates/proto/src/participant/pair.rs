@@ -145,6 +145,11 @@ impl<M: Clone + PartialEq> PairTable<M> {
         self.matched.remove(&local);
     }
 
+    /// True when `local` is matched with any other.
+    pub(super) fn has_match(&self, local: EntityId) -> bool {
+        self.matched.get(&local).is_some_and(|count| *count > 0)
+    }
+
     /// Number of matches of all local endpoints.
     pub(super) fn matched_count(&self) -> usize {
         self.matched

@@ -22,6 +22,7 @@ use super::participant::{DomainParticipant, ParticipantInner};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::ports;
 use crate::driver::sockets::{Families, SocketPlan, Sockets};
+use crate::driver::warning::Warnings;
 use crate::error::Error;
 
 /// Shortest lease of a participant.
@@ -80,6 +81,7 @@ pub struct DomainParticipantBuilder {
     probing: bool,
     lease: Duration,
     announce_period: Duration,
+    unserved_patience: Duration,
     domain_tag: String,
     capture: Option<PathBuf>,
     faults: Option<(u16, u16, u64)>,
@@ -115,6 +117,7 @@ impl DomainParticipantBuilder {
             probing: true,
             lease: defaults.lease,
             announce_period: defaults.announce_period,
+            unserved_patience: defaults.unserved_patience,
             domain_tag: String::new(),
             capture: None,
             faults: None,
@@ -190,6 +193,14 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// How long a new reader may be without a writer before that is a [`super::Warning`]; 5 s by
+    /// default.
+    #[must_use]
+    pub fn unserved_patience(mut self, patience: Duration) -> Self {
+        self.unserved_patience = patience;
+        self
+    }
+
     /// Makes a domain within the domain: only participants with the same tag meet.
     /// RTPS 2.5 §8.5.3.2.
     #[must_use]
@@ -260,7 +271,7 @@ impl DomainParticipantBuilder {
         };
         let sockets = Sockets::open(&plan).map_err(Error::io("opening UDP sockets"))?;
         let config = self.config(&interfaces, families, &sockets)?;
-        let core = ParticipantCore::start(config, sockets)
+        let core = ParticipantCore::start(config, sockets, Warnings::new(true))
             .map_err(Error::io("starting the participant"))?;
         let inner = ParticipantInner::new(core, self.domain, self.name, self.qos, interfaces);
         Ok(DomainParticipant {
@@ -342,6 +353,7 @@ impl DomainParticipantBuilder {
         config.properties = host_properties();
         config.lease = self.lease;
         config.announce_period = self.announce_period;
+        config.unserved_patience = self.unserved_patience;
         config.metatraffic_unicast = sockets.locators(interfaces);
         config.default_unicast = sockets.locators(interfaces);
         let groups = sockets

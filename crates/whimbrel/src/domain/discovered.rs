@@ -14,6 +14,7 @@ use whimbrel_wire::discovery::EndpointData;
 
 use super::participant::DomainParticipant;
 use crate::driver::clock;
+use crate::driver::warning::Warning;
 
 /// A participant found on the bus.
 #[derive(Clone, Debug)]
@@ -199,6 +200,11 @@ impl DomainParticipant {
         self.inner
             .core
             .look(|control| control.explain(writer, reader))
+    }
+
+    /// What a person should have heard of, oldest first; the newest 64.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.inner.core.warnings.all()
     }
 
     /// How this participant is doing.

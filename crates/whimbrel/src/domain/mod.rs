@@ -19,3 +19,5 @@ pub use self::discovered::{
 pub use self::interfaces::{Interface, InterfaceAddress, system_interfaces};
 pub use self::participant::DomainParticipant;
 pub(crate) use self::participant::ParticipantInner;
+pub use crate::driver::warning::Warning;
+pub use whimbrel_proto::{NearestWriter, Unserved};

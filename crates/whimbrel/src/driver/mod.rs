@@ -22,4 +22,5 @@ pub(crate) mod task;
 pub(crate) mod timers;
 pub(crate) mod topic;
 pub(crate) mod wake;
+pub(crate) mod warning;
 pub(crate) mod writer;

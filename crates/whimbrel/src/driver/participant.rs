@@ -24,6 +24,7 @@ use super::status::EntityStatus;
 use super::timers::{Timed, TimerSlot};
 use super::topic::TopicCore;
 use super::wake::{Bell, lock};
+use super::warning::{Warning, Warnings};
 use super::writer::WriterCore;
 
 /// A participant.
@@ -41,6 +42,7 @@ pub(crate) struct ParticipantCore {
     pub(crate) status: Arc<EntityStatus>,
     /// Rings when discovery learned something.
     pub(crate) bell: Bell,
+    pub(crate) warnings: Warnings,
     rejects: Mutex<RejectCounters>,
     pub(crate) received: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
@@ -55,7 +57,11 @@ impl ParticipantCore {
     ///
     /// # Errors
     /// The system has no descriptors or threads left.
-    pub(crate) fn start(config: ParticipantConfig, sockets: Sockets) -> io::Result<Arc<Self>> {
+    pub(crate) fn start(
+        config: ParticipantConfig,
+        sockets: Sockets,
+        warnings: Warnings,
+    ) -> io::Result<Arc<Self>> {
         let driver = Driver::shared()?;
         let core = Arc::new_cyclic(|me| Self {
             prefix: config.guid_prefix,
@@ -69,6 +75,7 @@ impl ParticipantCore {
             topics: Mutex::default(),
             status: EntityStatus::new(&driver.callbacks, None),
             bell: Bell::default(),
+            warnings,
             rejects: Mutex::new(RejectCounters::default()),
             received: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
@@ -98,12 +105,15 @@ impl ParticipantCore {
         let deadline = control.poll_timeout();
         drop(control);
         let news = !events.is_empty();
+        let warning = |event| Warning::of(event, self.prefix);
+        let warnings: Vec<Warning> = events.iter().filter_map(warning).collect();
         self.apply(events, now);
         drop(serial);
         if let Some((at, _)) = deadline {
             let me: Weak<dyn Timed> = self.me.clone();
             self.driver.arm(&self.timer, &me, at);
         }
+        warnings.into_iter().for_each(|it| self.warnings.raise(it));
         if news {
             self.bell.ring();
         }
@@ -206,6 +216,7 @@ impl ParticipantCore {
                 }
                 ParticipantEvent::ParticipantDiscovered(_)
                 | ParticipantEvent::ParticipantLost { .. }
+                | ParticipantEvent::ReaderUnserved { .. }
                 | ParticipantEvent::RoutingChanged => {}
             }
         }

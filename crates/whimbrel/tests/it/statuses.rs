@@ -1,6 +1,7 @@
 //! Communication statuses, and QoS that does not exist yet.
 
 use whimbrel::base::status::SampleRejectedKind;
+use whimbrel::domain::Warning;
 use whimbrel::qos::{
     DataRepresentationId, DestinationOrder, Durability, DurabilityService, LivelinessKind,
     Ownership, PolicyId, Presentation, ReaderDataLifecycle, ResourceLimits, TypeConsistency,
@@ -292,6 +293,46 @@ fn groups_refuse_what_does_not_exist_yet() {
     let qos = TopicQos::default().deadline(Duration::from_secs(1));
     let outcome = here.create_topic_with_qos::<Position>("positions", qos);
     named(outcome.map(drop), PolicyId::Deadline);
+}
+
+#[test]
+fn a_reader_without_writer_is_warned_of_once() {
+    let tag = tag();
+    let join = || {
+        let builder = DomainParticipant::builder(77)
+            .domain_tag(&tag)
+            .interfaces("lo")
+            .unserved_patience(Duration::from_millis(300));
+        builder.build().unwrap()
+    };
+    let (here, there) = (join(), join());
+    let topic = here.create_topic::<Position>("positions").unwrap();
+    let qos = DataWriterQos::default().best_effort();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let found = there.wait_for_discovery(PATIENCE, |it| !it.discovered_writers().is_empty());
+    assert!(found);
+    let topic = there.create_topic::<Position>("positions").unwrap();
+    let qos = DataReaderQos::default().reliable();
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    assert!(there.wait_for_discovery(PATIENCE, |it| !it.warnings().is_empty()));
+    let warnings = there.warnings();
+    let [
+        Warning::ReaderUnserved {
+            reader: who,
+            unserved,
+        },
+    ] = warnings.as_slice()
+    else {
+        panic!("{warnings:?}");
+    };
+    assert_eq!((*who, unserved.writers), (reader.guid(), 1));
+    let nearest = unserved.nearest.as_ref().unwrap();
+    assert_eq!(nearest.writer, writer.guid());
+    let text = warnings[0].to_string();
+    assert!(
+        text.contains("RELIABILITY failed: writer BEST_EFFORT, reader RELIABLE"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -165,6 +165,7 @@ impl World {
             }
             ParticipantEvent::ReaderIncompatible { .. }
             | ParticipantEvent::WriterIncompatible { .. }
+            | ParticipantEvent::ReaderUnserved { .. }
             | ParticipantEvent::PeerConfirmed { .. }
             | ParticipantEvent::ParticipantDiscovered(_)
             | ParticipantEvent::RoutingChanged => {}

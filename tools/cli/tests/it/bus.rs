@@ -46,7 +46,18 @@ fn participants_topics_and_pairs_are_listed() {
         .expect(0);
     let pair = &run.objects()[0];
     assert_eq!(pair["matched"], true);
-    assert!(pair["rules"].as_array().unwrap().len() > 8);
+    let rules = pair["rules"].as_array().unwrap();
+    assert!(rules.len() > 8);
+    let names: Vec<_> = rules.iter().filter_map(|it| it["rule"].as_str()).collect();
+    for name in [
+        "topic name",
+        "type name",
+        "PARTITION",
+        "RELIABILITY",
+        "security",
+    ] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
 }
 
 fn endpoint<'a>(topic: &'a serde_json::Value, kind: &str) -> &'a serde_json::Value {
