@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+pub mod crowd;
 pub mod model;
 pub mod network;
 pub mod node;

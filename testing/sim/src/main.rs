@@ -2,12 +2,16 @@
 
 use std::process::ExitCode;
 
+use whimbrel_sim::crowd::{CrowdSettings, gather};
 use whimbrel_sim::random::TrafficHash;
 use whimbrel_sim::scenario::Scenario;
 use whimbrel_sim::world::play;
 
 const USAGE: &str = "usage: whimbrel-sim [--seeds N] [--start S] [--seed S [--trace]] \
                      [--endpoints | --discovery] [--keep-going] [--costs]";
+
+const CROWD_USAGE: &str = "usage: whimbrel-sim crowd --participants N [--endpoints M] \
+                           [--no-multicast] [--seed S]";
 
 #[derive(Debug)]
 struct Options {
@@ -50,8 +54,45 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
+/// `crowd --participants N [--endpoints M] [--no-multicast] [--seed S]`
+fn crowd(mut words: impl Iterator<Item = String>) -> Result<ExitCode, String> {
+    let mut settings = CrowdSettings {
+        participants: 125,
+        endpoints: 10,
+        multicast: true,
+        seed: 0,
+    };
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let text = words.next().ok_or(format!("{word} needs a number"))?;
+            text.parse::<u64>()
+                .map_err(|_| format!("{text} is not a number"))
+        };
+        match word.as_str() {
+            "--participants" => settings.participants = number()?.max(2) as usize,
+            "--endpoints" => settings.endpoints = number()? as usize & !1,
+            "--seed" => settings.seed = number()?,
+            "--no-multicast" => settings.multicast = false,
+            _ => return Err(format!("what is {word}? {CROWD_USAGE}")),
+        }
+    }
+    let outcome = gather(settings);
+    println!("{outcome}");
+    Ok(match outcome.converged_after {
+        Some(_) => ExitCode::SUCCESS,
+        None => ExitCode::FAILURE,
+    })
+}
+
 fn main() -> ExitCode {
-    let options = match parse(std::env::args().skip(1)) {
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == "crowd").is_some() {
+        return crowd(words).unwrap_or_else(|text| {
+            eprintln!("{text}");
+            ExitCode::from(2)
+        });
+    }
+    let options = match parse(words) {
         Ok(options) => options,
         Err(text) => {
             eprintln!("{text}");
