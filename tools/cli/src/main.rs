@@ -8,6 +8,7 @@ mod bus;
 mod demo;
 mod doctor;
 mod failure;
+mod features;
 mod glob;
 mod known;
 mod ls;
@@ -59,6 +60,7 @@ fn run(options: Options) -> Result<(), Failure> {
         Command::Ps(_) => ps::run(&bus, output),
         Command::Ls(args) => ls::run(&bus, &args, output),
         Command::Why(args) => why::run(&bus, &args, output),
+        Command::Features(args) => features::run(&args, output),
         Command::Doctor(_) => doctor::run(&bus, output),
         Command::Sub(args) => sub::run(&bus, &args, output),
         Command::Trace(args) => trace::run(&bus, &args, output),

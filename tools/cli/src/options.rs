@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Why(WhyOptions),
     /// Find out what keeps participants from meeting, and what to do about it
     Doctor(Look),
+    /// List every QoS policy: which values work here, which are refused, and the tests
+    Features(FeaturesOptions),
     /// Print the samples of a topic
     Sub(SubOptions),
     /// Follow what happens on the bus, a line per event
@@ -109,6 +111,7 @@ impl Command {
         match self {
             Self::Ps(look) | Self::Doctor(look) => look.color,
             Self::Ls(it) => it.look.color,
+            Self::Features(it) => it.look.color,
             Self::Why(it) => it.look.color,
             Self::Sub(it) => it.look.color,
             Self::Trace(it) => it.look.color,
@@ -140,6 +143,15 @@ pub(crate) struct WhyOptions {
     pub(crate) writer: String,
     /// GUID of the reader, or its beginning
     pub(crate) reader: Option<String>,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FeaturesOptions {
+    /// Print the page docs/features.md
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) look: Look,
 }

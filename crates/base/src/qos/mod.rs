@@ -45,6 +45,7 @@ pub mod topic_qos;
 pub mod writer_qos;
 
 pub mod compatibility;
+pub mod features;
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use destination_order::DestinationOrder;
 pub use durability::Durability;
 pub use durability_service::DurabilityService;
 pub use entity_factory::EntityFactory;
+pub use features::{FEATURES, Feature, QosSet};
 pub use group_data::GroupData;
 pub use history::History;
 pub use latency_budget::LatencyBudget;

@@ -5,7 +5,8 @@ use super::policy::{Policy, PolicyId};
 /// Whether unregistering an instance also disposes it. DDS 1.4 §2.2.3.21. Changeable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WriterDataLifecycle {
-    /// True by default; also what deleting the writer does to its instances.
+    /// True by default. Instances of a writer that is dropped lose their writer either way, as
+    /// with most vendors: they are disposed only where they were unregistered or disposed.
     pub autodispose_unregistered_instances: bool,
 }
 

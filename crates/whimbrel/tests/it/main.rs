@@ -3,6 +3,7 @@
 mod asynchronous;
 mod conditions;
 mod exchange;
+mod features;
 mod listeners;
 mod meeting;
 mod qos;

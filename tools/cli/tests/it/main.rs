@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bus;
+mod features;
 mod signals;
 
 use std::io::Read;

@@ -1,0 +1,47 @@
+//! The table of policies and the page made of it.
+
+use std::fs;
+use std::path::Path;
+
+use super::{finish, program};
+
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn the_page_is_what_the_program_prints() {
+    let printed = finish(program(&["features", "--markdown"]))
+        .expect(0)
+        .stdout;
+    let page = fs::read_to_string(repository().join("docs/features.md")).unwrap();
+    assert!(
+        page == printed,
+        "docs/features.md is old: run `whimbrel features --markdown > docs/features.md`"
+    );
+}
+
+#[test]
+fn the_tests_it_names_exist() {
+    let rows = finish(program(&["features", "--json"])).expect(0).objects();
+    assert!(rows.len() > 40);
+    for row in rows {
+        for test in row["tests"].as_array().unwrap() {
+            let test = test.as_str().unwrap();
+            let (file, name) = test.split_once("::").unwrap();
+            let text = fs::read_to_string(repository().join(file)).unwrap();
+            let is_test = text.contains(&format!("#[test]\nfn {name}()"))
+                || text.contains(&format!("#[test]\n    fn {name}()"));
+            assert!(is_test, "{test} is not a test");
+        }
+    }
+}
+
+#[test]
+fn a_policy_and_its_values_are_listed() {
+    let text = finish(program(&["features"])).expect(0).stdout;
+    let line = text.lines().find(|it| it.contains("BY_SOURCE_TIMESTAMP"));
+    let line = line.unwrap();
+    assert!(line.starts_with("DESTINATION_ORDER"), "{line}");
+    assert!(line.contains("refused: "), "{line}");
+}
