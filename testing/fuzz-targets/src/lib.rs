@@ -8,6 +8,7 @@
 //! Start at [`TARGETS`]. No target may hide a panic.
 
 pub mod corpus;
+pub mod raw;
 pub mod record;
 pub mod replay;
 pub mod seeds;

@@ -1,9 +1,11 @@
 //! Proofs that the bus survives: each is one row of [`PROOFS`] and one module.
 #![forbid(unsafe_code)]
 
+pub mod attack;
+pub mod heap;
 pub mod proof;
 
 use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
-pub const PROOFS: &[Proof] = &[];
+pub const PROOFS: &[Proof] = &[attack::PROOF];

@@ -138,8 +138,8 @@ fn check_row(package: &Package, row: Option<&Row>, ours: &BTreeSet<&str>) -> Vec
     found
 }
 
-/// Normal arrows must point down; those of tests may be level, lead to testing crates, or lead
-/// from a macro to the crate whose traits it writes.
+/// Normal arrows must point down, or lead from one testing crate to another; those of tests may be
+/// level, lead to testing crates, or lead from a macro to the crate whose traits it writes.
 fn check_arrows(package: &Package, metadata: &Metadata) -> Vec<Problem> {
     let mut found = Vec::new();
     for dependency in &package.dependencies {
@@ -150,7 +150,10 @@ fn check_arrows(package: &Package, metadata: &Metadata) -> Vec<Problem> {
         let (from, to) = (floor(package), floor(target));
         let fine = match dependency.dev {
             true => to <= from || is_testing(target) || package.proc_macro,
-            false => to < from || (to == from && from == FLOORS.len() && !is_testing(target)),
+            false => {
+                let may = is_testing(package) || !is_testing(target);
+                to < from || (to == from && from == FLOORS.len() && may)
+            }
         };
         if !fine {
             let (a, b) = (package.short_name(), target.short_name());
@@ -301,6 +304,26 @@ mod tests {
             package("whimbrel-wire", "crates/wire", &["whimbrel-base"], &[]),
             base(),
             true,
+        );
+    }
+
+    #[test]
+    fn only_testing_crates_use_testing_crates() {
+        let replay = || package("whimbrel-replay", "testing/replay", &[], &[]);
+        check_arrow(
+            package(
+                "whimbrel-proofs",
+                "testing/proofs",
+                &["whimbrel-replay"],
+                &[],
+            ),
+            replay(),
+            true,
+        );
+        check_arrow(
+            package("whimbrel-cli", "tools/cli", &["whimbrel-replay"], &[]),
+            replay(),
+            false,
         );
     }
 

@@ -1,8 +1,8 @@
 //! Packet captures, whole and damaged.
 
 use super::messages;
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;

@@ -2,8 +2,8 @@
 //! encapsulation header.
 
 use super::lists::{parameter, sentinel};
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 
 const LITTLE: [u8; 4] = [0, 3, 0, 0];
 const BIG: [u8; 4] = [0, 2, 0, 0];

@@ -1,7 +1,7 @@
 //! Parameter lists by themselves: the first octet is 1 for little endian, the list follows.
 
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 
 /// A parameter that states its true length. RTPS 2.5 §9.4.2.11.
 pub(super) fn parameter(raw: Raw, id: u16, value: &[u8]) -> Raw {

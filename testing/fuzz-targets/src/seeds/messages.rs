@@ -1,7 +1,7 @@
 //! Whole datagrams: the header, submessages one after another, lengths that lie.
 
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 
 /// The header of a message from a vendor. RTPS 2.5 §9.4.4.
 pub(super) fn header() -> Vec<u8> {

@@ -10,7 +10,6 @@ mod lists;
 mod messages;
 mod participants;
 mod payloads;
-mod raw;
 mod seed;
 mod submessages;
 

@@ -1,7 +1,7 @@
 //! Sequences of actions for a whole participant: the known attacks, each after a match.
 
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 use crate::targets::participant::{action, kind};
 
 /// Submessages of participant 2 for us alone.

@@ -2,8 +2,8 @@
 
 use whimbrel_types::{Endian, Representation, to_payload};
 
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 use crate::targets::xcdr::{Appendable, Final};
 
 pub(super) fn seeds() -> Vec<Seed> {

@@ -1,7 +1,7 @@
 //! One corpus per kind of submessage: the flags octet, then the body.
 
-use super::raw::Raw;
 use super::seed::Seed;
+use crate::raw::Raw;
 
 const READER: [u8; 4] = [0, 0, 1, 4];
 const WRITER: [u8; 4] = [0, 0, 1, 3];

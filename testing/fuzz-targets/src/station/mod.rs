@@ -15,7 +15,7 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
-use whimbrel_base::reject::Reject;
+use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_proto::cache::{CachedSample, Selector};
 use whimbrel_proto::change::ChangeKind;
@@ -28,7 +28,10 @@ use whimbrel_wire::message::Submessage;
 
 use credits::Credits;
 pub use outbox::{Outgoing, Packet};
-pub use setup::{TRUSTED, Topics, far_away, group, metatraffic, prefix, topics, user};
+pub use setup::{
+    MEMORY_BYTES_MAX, READERS, TRUSTED, Topics, WRITERS, far_away, group, metatraffic, prefix,
+    topics, user,
+};
 
 /// When every station starts.
 pub const START: Instant = Instant(1_000_000_000);
@@ -60,6 +63,7 @@ pub struct Station {
     credits: Credits,
     /// Our readers by the remote writers that they are matched with.
     routes: BTreeSet<(Guid, usize)>,
+    refused: RejectCounters,
 }
 
 impl Station {
@@ -75,12 +79,23 @@ impl Station {
             topics,
             credits: Credits::default(),
             routes: BTreeSet::new(),
+            refused: RejectCounters::default(),
         };
         for index in [0, 1] {
             station.announce_writer(index);
             station.announce_reader(index);
         }
         station
+    }
+
+    /// From where it sends.
+    pub fn address(&self) -> Locator {
+        metatraffic(self.number)
+    }
+
+    /// True when a datagram to this address arrives here.
+    pub fn listens_at(&self, to: Locator) -> bool {
+        [group(), metatraffic(self.number), user(self.number)].contains(&to)
     }
 
     /// The wall clock.
@@ -104,14 +119,14 @@ impl Station {
 
     /// Closes the writer `index`; a new one may be announced later.
     pub fn close_writer(&mut self, index: usize) {
-        self.control.remove_writer(self.now, setup::WRITERS[index]);
+        self.control.remove_writer(self.now, WRITERS[index]);
         self.writers[index] = Writer::new(setup::writer(self.number, index));
         self.drain();
     }
 
     /// Closes the reader `index`; a new one may be announced later.
     pub fn close_reader(&mut self, index: usize) {
-        self.control.remove_reader(self.now, setup::READERS[index]);
+        self.control.remove_reader(self.now, READERS[index]);
         self.readers[index] = Reader::new(setup::reader(self.number, index));
         self.routes.retain(|(_, reader)| *reader != index);
         self.drain();
@@ -126,17 +141,30 @@ impl Station {
     /// A datagram from the address `from`.
     pub fn receive(&mut self, from: Locator, datagram: &[u8]) {
         let datagram = SharedBytes::copy_from(datagram);
-        let Ok(receiver) = MessageReceiver::new(&datagram, self.control.prefix()) else {
-            return;
+        let receiver = match MessageReceiver::new(&datagram, self.control.prefix()) {
+            Ok(receiver) => receiver,
+            Err(reject) => return self.refused.count(reject.kind),
         };
-        if let Some(heard) = self.control.heard(receiver.source()) {
-            heard.note(self.now);
-        }
-        for inbound in receiver.flatten() {
-            // What is refused is refused; the machines count it.
-            let _ = self.route(from, &datagram, &inbound);
+        let source = receiver.source();
+        for inbound in receiver {
+            if inbound.is_ok()
+                && let Some(heard) = self.control.heard(source)
+            {
+                heard.note(self.now);
+            }
+            let outcome = inbound.and_then(|inbound| self.route(from, &datagram, &inbound));
+            if let Err(reject) = outcome {
+                self.refused.count(reject.kind);
+            }
             self.drain();
         }
+    }
+
+    /// Everything refused so far, by reason.
+    pub fn rejects(&self) -> RejectCounters {
+        let mut all = self.refused.clone();
+        all.add(self.control.rejects());
+        all
     }
 
     fn route(
@@ -146,32 +174,36 @@ impl Station {
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
         let (now, wall) = (self.now, self.wall());
+        let stranger = Reject::new(RejectKind::Stranger, 0);
         match inbound.target() {
             Target::Reader { writer, reader }
                 if writer.entity.is_builtin() || reader.is_builtin() =>
             {
-                self.discover(from, datagram, inbound)
+                self.discover(from, datagram, inbound);
+                Ok(())
             }
             Target::Writer { writer, .. } if writer.is_builtin() => {
-                self.discover(from, datagram, inbound)
+                self.discover(from, datagram, inbound);
+                Ok(())
             }
             Target::Reader { writer, reader } => {
+                let mut outcome = None;
                 for index in [0, 1] {
-                    let named = reader == setup::READERS[index]
+                    let named = reader == READERS[index]
                         || (reader == EntityId::UNKNOWN && self.routes.contains(&(writer, index)));
                     if named {
                         // One reader's refusal is not another's.
                         let machine = &mut self.readers[index];
-                        let _ = give(machine, now, wall, writer, datagram, inbound);
+                        let said = give(machine, now, wall, writer, datagram, inbound);
+                        outcome = Some(outcome.unwrap_or(Ok(())).and(said));
                     }
                 }
-                Ok(())
+                outcome.unwrap_or(Err(stranger))
             }
             Target::Writer { reader, writer } => {
                 let named = self.writers.iter_mut();
-                let Some(machine) = named.into_iter().find(|it| it.guid().entity == writer) else {
-                    return Ok(());
-                };
+                let machine = named.into_iter().find(|it| it.guid().entity == writer);
+                let machine = machine.ok_or(stranger)?;
                 match &inbound.submessage {
                     Submessage::AckNack(it) => machine.handle_acknack(now, reader, it),
                     Submessage::NackFrag(it) => machine.handle_nack_frag(now, reader, it),
@@ -182,18 +214,13 @@ impl Station {
         }
     }
 
-    fn discover(
-        &mut self,
-        from: Locator,
-        datagram: &SharedBytes,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
+    /// The control machine counts what it refuses itself.
+    fn discover(&mut self, from: Locator, datagram: &SharedBytes, inbound: &Inbound<'_>) {
         let (now, wall) = (self.now, self.wall());
-        let outcome = self
+        let _ = self
             .control
             .handle_inbound(now, wall, from, datagram, inbound);
         self.credits.heard(&self.control, inbound);
-        outcome
     }
 
     /// Lets time pass, serving the deadlines on the way.
@@ -296,22 +323,22 @@ impl Station {
         let position = |of: &[EntityId; 2], entity| of.iter().position(|it| *it == entity);
         match event {
             ParticipantEvent::ReaderMatched { writer, reader } => {
-                if let Some(index) = position(&setup::WRITERS, writer) {
+                if let Some(index) = position(&WRITERS, writer) {
                     self.writers[index].handle_matched(now, reader);
                 }
             }
             ParticipantEvent::ReaderUnmatched { writer, reader } => {
-                if let Some(index) = position(&setup::WRITERS, writer) {
+                if let Some(index) = position(&WRITERS, writer) {
                     self.writers[index].handle_unmatched(now, reader);
                 }
             }
             ParticipantEvent::WriterMatched { reader, writer } => {
-                if let Some(index) = position(&setup::READERS, reader) {
+                if let Some(index) = position(&READERS, reader) {
                     self.match_writer(index, writer);
                 }
             }
             ParticipantEvent::WriterUnmatched { reader, writer } => {
-                if let Some(index) = position(&setup::READERS, reader) {
+                if let Some(index) = position(&READERS, reader) {
                     self.unmatch_writer(index, writer);
                 }
             }

@@ -41,11 +41,21 @@ pub(super) const LIMITS: Limits = Limits {
     ..Limits::DEFAULT
 };
 
+/// Octets that a station may hold when every one of these limits is met, tables included.
+pub const MEMORY_BYTES_MAX: usize = {
+    const ENDPOINTS: usize = 5;
+    let waiting = LIMITS.matches_per_endpoint_max * LIMITS.reorder_samples_max * SAMPLE_BYTES_MAX;
+    let reader = REASSEMBLY_BYTES_MAX + 2 * SAMPLE_BYTES_MAX + waiting;
+    let history = HISTORY_MAX * SAMPLE_BYTES_MAX;
+    let known = LIMITS.remote_participants_max + LIMITS.remote_endpoints_max;
+    ENDPOINTS * (reader + 2 * history) + known * SAMPLE_BYTES_MAX
+};
+
 /// The writers: the first is of a topic with key.
-pub(super) const WRITERS: [EntityId; 2] = [EntityId([0, 0, 1, 2]), EntityId([0, 0, 2, 3])];
+pub const WRITERS: [EntityId; 2] = [EntityId([0, 0, 1, 2]), EntityId([0, 0, 2, 3])];
 
 /// The readers: the first is of a topic with key.
-pub(super) const READERS: [EntityId; 2] = [EntityId([0, 0, 3, 7]), EntityId([0, 0, 4, 4])];
+pub const READERS: [EntityId; 2] = [EntityId([0, 0, 3, 7]), EntityId([0, 0, 4, 4])];
 
 /// What a station writes and reads.
 #[derive(Clone, Copy)]

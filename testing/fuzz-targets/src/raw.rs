@@ -2,44 +2,53 @@
 
 /// Bytes in one byte order.
 #[derive(Clone)]
-pub(super) struct Raw {
+pub struct Raw {
     bytes: Vec<u8>,
     little: bool,
 }
 
 impl Raw {
-    pub(super) const fn little() -> Self {
+    /// No bytes yet, in little endian.
+    pub const fn little() -> Self {
         Self {
             bytes: Vec::new(),
             little: true,
         }
     }
 
-    pub(super) const fn big() -> Self {
+    /// No bytes yet, in big endian.
+    pub const fn big() -> Self {
         Self {
             bytes: Vec::new(),
             little: false,
         }
     }
 
-    pub(super) const fn is_little(&self) -> bool {
+    /// True where numbers begin with their least octet.
+    pub const fn is_little(&self) -> bool {
         self.little
     }
 
-    pub(super) fn done(self) -> Vec<u8> {
+    /// The bytes.
+    pub fn done(self) -> Vec<u8> {
         self.bytes
     }
 
-    pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
+    /// These octets as they are.
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    pub(super) fn u8(self, value: u8) -> Self {
+    /// One octet.
+    #[must_use]
+    pub fn u8(self, value: u8) -> Self {
         self.bytes(&[value])
     }
 
-    pub(super) fn u16(self, value: u16) -> Self {
+    /// Two octets.
+    #[must_use]
+    pub fn u16(self, value: u16) -> Self {
         let little = self.little;
         self.bytes(&if little {
             value.to_le_bytes()
@@ -48,7 +57,9 @@ impl Raw {
         })
     }
 
-    pub(super) fn u32(self, value: u32) -> Self {
+    /// Four octets.
+    #[must_use]
+    pub fn u32(self, value: u32) -> Self {
         let little = self.little;
         self.bytes(&if little {
             value.to_le_bytes()
@@ -57,7 +68,9 @@ impl Raw {
         })
     }
 
-    pub(super) fn u64(self, value: u64) -> Self {
+    /// Eight octets.
+    #[must_use]
+    pub fn u64(self, value: u64) -> Self {
         let little = self.little;
         self.bytes(&if little {
             value.to_le_bytes()
@@ -67,33 +80,33 @@ impl Raw {
     }
 
     /// A sequence number: high word first in either byte order. RTPS 2.5 §9.3.2.
-    pub(super) fn number(self, value: i64) -> Self {
+    pub fn number(self, value: i64) -> Self {
         let bits = value as u64;
         self.u32((bits >> 32) as u32).u32(bits as u32)
     }
 
     /// A set of sequence numbers with the given words. RTPS 2.5 §9.4.2.6.
-    pub(super) fn numbers(self, base: i64, bits: u32, words: &[u32]) -> Self {
+    pub fn numbers(self, base: i64, bits: u32, words: &[u32]) -> Self {
         words
             .iter()
             .fold(self.number(base).u32(bits), |raw, word| raw.u32(*word))
     }
 
     /// A set of fragment numbers with the given words. RTPS 2.5 §9.4.2.8.
-    pub(super) fn fragments(self, base: u32, bits: u32, words: &[u32]) -> Self {
+    pub fn fragments(self, base: u32, bits: u32, words: &[u32]) -> Self {
         words
             .iter()
             .fold(self.u32(base).u32(bits), |raw, word| raw.u32(*word))
     }
 
     /// A CDR string with its terminator, padded to four octets.
-    pub(super) fn string(self, text: &str) -> Self {
+    pub fn string(self, text: &str) -> Self {
         let len = u32::try_from(text.len() + 1).unwrap_or(u32::MAX);
         self.u32(len).bytes(text.as_bytes()).u8(0).pad()
     }
 
     /// Zeros up to the next multiple of four.
-    pub(super) fn pad(mut self) -> Self {
+    pub fn pad(mut self) -> Self {
         while !self.bytes.len().is_multiple_of(4) {
             self.bytes.push(0);
         }

@@ -1,0 +1,45 @@
+//! What the process holds on its heap.
+
+use std::alloc::System;
+
+use cap::Cap;
+
+/// Counts what is allocated, and refuses what goes over a limit; without limit until one is set.
+#[global_allocator]
+static HEAP: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Octets allocated at this moment.
+pub fn held_bytes() -> usize {
+    HEAP.allocated()
+}
+
+/// Runs `work` with at most `more_bytes` more than is held now; the process aborts when it takes
+/// more. Call it while no other thread works.
+pub fn limited<R>(more_bytes: usize, work: impl FnOnce() -> R) -> R {
+    let limit = held_bytes().saturating_add(more_bytes);
+    let _limit = HEAP.set_limit(limit).is_ok().then_some(Limit);
+    work()
+}
+
+/// A limit that is in force, also while a panic unwinds.
+struct Limit;
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        // Raising a limit never fails.
+        let _ = HEAP.set_limit(usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_counted() {
+        // Other tests run meanwhile, so it is a large one.
+        let before = held_bytes();
+        let buffer = vec![1_u8; 1 << 28];
+        assert!(held_bytes() >= before + (1 << 27), "{}", buffer.len());
+    }
+}
