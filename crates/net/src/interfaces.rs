@@ -8,7 +8,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 mod filter;
+mod watch;
 pub use filter::{FilterError, InterfaceFilter, NothingSelected, Selection};
+pub use watch::InterfaceWatch;
 
 use crate::sys;
 
@@ -50,6 +52,8 @@ pub struct Interface {
     /// It says that it can carry multicast. Loopback interfaces of Linux do not say so; joining
     /// groups there works all the same.
     pub is_multicast: bool,
+    /// The largest IP packet on its link, in octets; `None` where the platform does not tell.
+    pub mtu_bytes: Option<u32>,
 }
 
 impl Interface {
@@ -102,6 +106,7 @@ pub fn list() -> io::Result<Vec<Interface>> {
             is_loopback: found.is_loopback(),
             is_multicast: !found.is_p2p(),
         });
+        let mtu_bytes = sys::interface_mtu_bytes(&found.name);
         interfaces.push(Interface {
             index: found.index.unwrap_or(0),
             name: found.name,
@@ -109,6 +114,7 @@ pub fn list() -> io::Result<Vec<Interface>> {
             is_loopback: flags.is_loopback,
             is_up: flags.is_up,
             is_multicast: flags.is_multicast,
+            mtu_bytes,
         });
     }
     for interface in &mut interfaces {

@@ -45,6 +45,9 @@ pub enum SendOutcome {
     Full,
     /// The destination host says (ICMP) that nobody listens there, also at the second try.
     Refused,
+    /// Larger than any datagram, or than the path carries whole while
+    /// [`OversizePolicy::Refuse`] is in force.
+    TooLarge,
 }
 
 /// What became of the same datagram towards several destinations.
@@ -339,6 +342,18 @@ impl UdpSocket {
         sys::set_mtu_mode(&self.socket, self.local.is_ipv6(), mode)
     }
 
+    /// The largest UDP payload that the system believes to reach `to` whole, in octets.
+    ///
+    /// # Errors
+    /// There is no way to `to`, or the platform does not tell.
+    pub fn path_payload_bytes(to: SocketAddr) -> io::Result<u32> {
+        let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
+        socket.connect(&SockAddr::from(to))?;
+        let headers = if to.is_ipv6() { 48 } else { 28 };
+        let mtu = sys::path_mtu_bytes(&socket, to.is_ipv6())?;
+        Ok(mtu.saturating_sub(headers))
+    }
+
     /// How many datagrams the system dropped because nobody received them in time; `None` where
     /// it does not count.
     ///
@@ -435,6 +450,7 @@ fn try_send(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutco
                 refused = true;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if sys::is_too_large(&error) => return Ok(SendOutcome::TooLarge),
             Err(error) => return Err(error),
         }
     }
@@ -456,6 +472,7 @@ fn report(count: usize, mut next: impl FnMut(usize) -> io::Result<SendOutcome>) 
                 break;
             }
             Ok(SendOutcome::Refused) => io::ErrorKind::ConnectionRefused.into(),
+            Ok(SendOutcome::TooLarge) => io::Error::from_raw_os_error(sys::MESSAGE_SIZE),
             Err(error) => error,
         };
         report.failed += 1;

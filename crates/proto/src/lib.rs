@@ -54,7 +54,7 @@ pub use deadline::Reason;
 pub use discovery::{InterfaceAddress, RuleVerdict};
 pub use outbox::Outbox;
 pub use participant::{
-    Heard, LocalReader, LocalWriter, NearestWriter, Participant, ParticipantConfig,
+    Addresses, Heard, LocalReader, LocalWriter, NearestWriter, Participant, ParticipantConfig,
     ParticipantEvent, ParticipantStatistics, RemoteParticipant, RemoteReader, RemoteWriter,
     Unserved,
 };

@@ -147,10 +147,17 @@ impl InterfaceFilter {
         })
     }
 
-    /// True when this filter can choose loopback addresses only, whatever interfaces there are.
+    /// True when this filter can choose loopback addresses only, also when interfaces are added
+    /// to the `existing` ones later.
     pub fn is_loopback_only(&self, existing: &[Interface]) -> bool {
-        let selection = self.select(existing);
-        selection.is_ok_and(|selection| selection.interfaces.iter().all(|i| i.is_loopback))
+        let loopback = |term: &Term| match term {
+            Term::Name(name) => existing.iter().any(|it| it.is_loopback && it.name == *name),
+            Term::Network { ip, prefix_bits } => match ip {
+                IpAddr::V4(v4) => v4.is_loopback() && *prefix_bits >= 8,
+                IpAddr::V6(v6) => v6.is_loopback() && *prefix_bits == 128,
+            },
+        };
+        !self.wanted.is_empty() && self.wanted.iter().all(loopback)
     }
 
     fn keep(&self, interface: &Interface) -> Option<Interface> {

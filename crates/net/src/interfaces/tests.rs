@@ -14,6 +14,7 @@ fn interface(name: &str, index: u32, addresses: &[(&str, u8)], is_up: bool) -> I
         is_loopback: name == "lo",
         is_up,
         is_multicast: name != "lo",
+        mtu_bytes: Some(1500),
     }
 }
 
@@ -140,7 +141,13 @@ fn loopback_only_is_recognised() {
     };
     assert!(only("lo"));
     assert!(only("127.0.0.0/8"));
+    assert!(only("lo,::1"));
     assert!(!only("lo,eth0"));
+    // What is not there yet may come.
+    assert!(!only("lo,eth7"));
+    assert!(!only("l*"));
+    assert!(!only(""));
+    assert!(!only("126.0.0.0/7"));
     assert!(!only("nowhere"));
 }
 
@@ -152,10 +159,33 @@ fn this_host_has_loopback() {
     assert_eq!(lo.first_v4(), Some(Ipv4Addr::LOCALHOST));
     assert_eq!(lo.addresses[0].prefix_bits, 8);
     assert_ne!(lo.index, 0);
+    assert!(lo.mtu_bytes.is_none_or(|mtu| mtu >= 16_384));
     let selection = "lo*"
         .parse::<InterfaceFilter>()
         .unwrap()
         .select(&all)
         .unwrap();
     assert_eq!(selection.interfaces, std::slice::from_ref(lo));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(whimbrel_portable)))]
+fn a_watch_is_silent_until_something_changes() {
+    let watch = InterfaceWatch::open().unwrap();
+    let poller = crate::poll::Poller::new().unwrap();
+    let token = crate::poll::Token(7);
+    poller
+        .add(
+            &watch,
+            token,
+            crate::poll::Interest::Read,
+            crate::poll::Trigger::Level,
+        )
+        .unwrap();
+    // Others may change this host's interfaces meanwhile; then there is something to take.
+    let mut events = crate::poll::Events::with_capacity(1);
+    poller
+        .wait(Some(std::time::Duration::ZERO), &mut events)
+        .unwrap();
+    assert_eq!(events.iter().next().is_some(), watch.drain());
 }

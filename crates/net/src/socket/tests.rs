@@ -175,7 +175,10 @@ fn the_largest_datagram_fits_and_larger_ones_are_refused() {
     assert_eq!(sent, SendOutcome::Sent(PAYLOAD_BYTES_MAX));
     let got = receive(&receiver, 1, &mut RecvBatch::new(1, 1)).remove(0);
     assert_eq!(&*got.payload, whole);
-    assert!(sender.send(receiver.local_addr(), &[&bytes]).is_err());
+    assert_eq!(
+        sender.send(receiver.local_addr(), &[&bytes]).unwrap(),
+        SendOutcome::TooLarge
+    );
 }
 
 #[test]
@@ -364,4 +367,12 @@ fn taps_see_both_directions() {
     let _ = sender.send_many(&to, &[b"c"]);
     receive(&receiver, 2, &mut RecvBatch::new(8, 8));
     assert_eq!(*notes.0.lock().unwrap(), ["> ab", "> c", "< ab", "< c"]);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(whimbrel_portable)))]
+fn the_path_to_this_host_carries_the_largest_datagrams() {
+    let to = SocketAddr::from(([127, 0, 0, 1], 9));
+    let bytes = UdpSocket::path_payload_bytes(to).unwrap();
+    assert!(bytes >= 16_000, "{bytes}");
 }

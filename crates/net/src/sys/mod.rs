@@ -74,6 +74,11 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFERS)
 }
 
+/// True where a datagram is larger than the path carries and must not be fragmented.
+pub(crate) fn is_too_large(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(MESSAGE_SIZE)
+}
+
 /// True for errors that tell of an earlier datagram, to which a host answered by ICMP.
 pub(crate) fn is_echo_of_icmp(error: &io::Error) -> bool {
     matches!(

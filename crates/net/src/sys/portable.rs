@@ -81,6 +81,45 @@ pub(crate) fn datagrams_dropped(_socket: &Socket) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
+/// EMSGSIZE as this system numbers it.
+pub(crate) const MESSAGE_SIZE: i32 = if cfg!(windows) {
+    10_040
+} else if cfg!(target_os = "linux") {
+    90
+} else {
+    40
+};
+
+/// Not known here.
+pub(crate) fn interface_mtu_bytes(_name: &str) -> Option<u32> {
+    None
+}
+
+/// Not known here.
+pub(crate) fn path_mtu_bytes(_connected: &Socket, _v6: bool) -> io::Result<u32> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Nobody tells here.
+#[derive(Debug)]
+pub(crate) struct InterfaceWatch {
+    nothing: Socket,
+}
+
+impl InterfaceWatch {
+    pub(crate) fn open() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn handle(&self) -> Handle<'_> {
+        &self.nothing
+    }
+
+    pub(crate) fn drain(&self) -> bool {
+        false
+    }
+}
+
 /// Not known here.
 pub(crate) fn interface_flags(_name: &str) -> Option<InterfaceFlags> {
     None

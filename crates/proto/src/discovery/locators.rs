@@ -16,7 +16,7 @@ pub const LOCAL_MESSAGE_BYTES_MAX: usize = 65_507;
 const IP_UDP_HEADER_BYTES: usize = 48;
 
 /// Every IPv4 host takes datagrams of 576 octets, headers included. RFC 1122 §3.3.2.
-const MESSAGE_BYTES_MIN: usize = 508;
+pub const MESSAGE_BYTES_MIN: usize = 508;
 
 /// What a link is taken to carry where nothing is known of it.
 const DEFAULT_MTU: usize = 1500;

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
@@ -12,6 +13,7 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
 use whimbrel_wire::property::{Property, PropertyList};
 
+use super::addresses::Addresses;
 use crate::discovery::locators::InterfaceAddress;
 
 /// Settings of a [`super::Participant`].
@@ -50,6 +52,8 @@ pub struct ParticipantConfig {
     pub probe: Vec<Locator>,
     /// Our own addresses.
     pub interfaces: Vec<InterfaceAddress>,
+    /// As [`Addresses::paths`].
+    pub paths: Vec<(IpAddr, u32)>,
     /// How long a new local reader may be without a writer before that is reported; 5 s by
     /// default.
     pub unserved_patience: Duration,
@@ -79,9 +83,41 @@ impl ParticipantConfig {
             announce_to: Vec::new(),
             probe: Vec::new(),
             interfaces: Vec::new(),
+            paths: Vec::new(),
             unserved_patience: Duration::from_secs(5),
             limits: Limits::DEFAULT,
             seed: 0,
+        }
+    }
+
+    /// Listens at, announces itself to and reaches others by `addresses`.
+    pub fn set_addresses(&mut self, addresses: Addresses) {
+        let Addresses {
+            unicast,
+            multicast,
+            announce_to,
+            probe,
+            interfaces,
+            paths,
+        } = addresses;
+        self.default_unicast.clone_from(&unicast);
+        self.metatraffic_unicast = unicast;
+        self.metatraffic_multicast = multicast;
+        self.announce_to = announce_to;
+        self.probe = probe;
+        self.interfaces = interfaces;
+        self.paths = paths;
+    }
+
+    /// What [`ParticipantConfig::set_addresses`] would set to leave everything as it is.
+    pub(super) fn addresses(&self) -> Addresses {
+        Addresses {
+            unicast: self.default_unicast.clone(),
+            multicast: self.metatraffic_multicast.clone(),
+            announce_to: self.announce_to.clone(),
+            probe: self.probe.clone(),
+            interfaces: self.interfaces.clone(),
+            paths: self.paths.clone(),
         }
     }
 

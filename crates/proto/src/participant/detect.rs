@@ -40,9 +40,9 @@ impl Participant {
         from: Locator,
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
-        let local = from
-            .ip()
-            .is_some_and(|ip| is_own(ip, &self.config.interfaces));
+        let local = from.ip().is_some_and(|ip| {
+            is_own(ip, &self.config.interfaces) || is_own(ip, &self.former.interfaces)
+        });
         let ours = || match &inbound.submessage {
             Submessage::Data(data) => self.is_own_announcement(data.payload),
             _ => true,
@@ -57,12 +57,13 @@ impl Participant {
         Err(Reject::new(RejectKind::OwnGuid, 0))
     }
 
-    /// True for what we announce, or announced before USER_DATA changed: it may still be on its
-    /// way.
+    /// True for what we announce, or announced before our addresses or USER_DATA changed: it may
+    /// still be on its way.
     fn is_own_announcement(&self, payload: &[u8]) -> bool {
         // Padding of the submessage counts as payload.
         let begins_with = |own: &[u8]| payload.get(..own.len()) == Some(own);
-        if begins_with(&self.announcement) {
+        let former = &self.former.announcement;
+        if begins_with(&self.announcement) || (!former.is_empty() && begins_with(former)) {
             return true;
         }
         let context = Context {
@@ -174,11 +175,11 @@ impl Participant {
         Ok(())
     }
 
-    fn routes(&self, data: &ParticipantData, from: Locator) -> (Route, Route) {
+    pub(super) fn routes(&self, data: &ParticipantData, from: Locator) -> (Route, Route) {
         let interfaces = &self.config.interfaces;
         let metatraffic = choose(&data.metatraffic_unicast, from, interfaces);
         let user = choose(&data.default_unicast, from, interfaces);
-        (metatraffic, user)
+        (self.narrowed(metatraffic), self.narrowed(user))
     }
 
     /// A known participant has announced itself again, perhaps with other addresses.
@@ -190,9 +191,12 @@ impl Participant {
         };
         remote.heard.note(now);
         // Announcements arrive by every interface that both share; the first one stays the one
-        // by which the participant is reached until nothing comes from there any more.
+        // by which the participant is reached until nothing comes from there any more or it is
+        // no longer the participant's.
         let elsewhere = from.ip() != remote.address.ip();
-        let stale = now.since(remote.address_heard_at) >= patience;
+        let announces = |ip| data.metatraffic_unicast.iter().any(|it| it.ip() == ip);
+        let stale = now.since(remote.address_heard_at) >= patience
+            || (!announces(remote.address.ip()) && announces(from.ip()));
         if !elsewhere || stale {
             remote.address_heard_at = now;
         }
@@ -274,7 +278,7 @@ impl Participant {
     }
 
     /// Stops guarding those of `locators` that no participant announces any more.
-    fn release_unused(&mut self, locators: &[Locator]) {
+    pub(super) fn release_unused(&mut self, locators: &[Locator]) {
         for locator in locators {
             let used = self
                 .remotes

@@ -15,6 +15,7 @@ pub mod remote;
 pub mod statistics;
 pub mod unserved;
 
+mod addresses;
 mod announce;
 mod builtin;
 mod detect;
@@ -23,6 +24,7 @@ mod expectant;
 mod guard;
 mod jitter;
 mod lease;
+mod moves;
 mod pair;
 mod pairing;
 mod queries;
@@ -40,6 +42,7 @@ use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_wire::message::Submessage;
 
+pub use self::addresses::Addresses;
 pub use self::config::ParticipantConfig;
 pub use self::event::ParticipantEvent;
 pub use self::local::{LocalReader, LocalWriter};
@@ -47,6 +50,7 @@ pub use self::remote::{Heard, RemoteParticipant, RemoteReader, RemoteWriter};
 pub use self::statistics::ParticipantStatistics;
 pub use self::unserved::{NearestWriter, Unserved};
 
+use self::addresses::Former;
 use self::builtin::Builtin;
 use self::guard::{Guard, GuardedOutbox};
 use self::jitter::Jitter;
@@ -65,6 +69,7 @@ pub struct Participant {
     config: ParticipantConfig,
     /// Our announcement, encapsulated.
     announcement: SharedBytes,
+    former: Former,
     timer: AnnounceTimer,
     probes: ProbeTimer,
     jitter: Jitter,
@@ -117,6 +122,7 @@ impl Participant {
         let matches_max = config.limits.matches_per_endpoint_max;
         Self {
             announcement: config.announcement(),
+            former: Former::default(),
             timer: AnnounceTimer::new(now, config.announce_period, config.announce_burst),
             probes: ProbeTimer::new(now, config.probe.len()),
             jitter: Jitter::new(config.seed),

@@ -63,7 +63,7 @@ impl Participant {
         if own.locators.is_empty() {
             remote.user.clone()
         } else {
-            own
+            self.narrowed(own)
         }
     }
 

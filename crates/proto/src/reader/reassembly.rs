@@ -9,13 +9,18 @@ use alloc::vec::Vec;
 
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::number_set::FragmentNumberSet;
 
 use super::ranges::RangeSet;
 
 /// Octets by which the buffer may always run ahead of what has arrived.
 const AHEAD_BYTES: usize = 256 * 1024;
+
+/// A writer whose path became narrower divides its samples anew. What arrives in another division
+/// counts when nothing has arrived in the present one for this long, so that a single forged
+/// fragment does not undo what is there.
+const REDIVIDED_PATIENCE: Duration = Duration::from_millis(10);
 
 /// One run of fragments as it arrived.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +88,12 @@ impl Assembly {
 
     /// Adds what of `run` is new; true when the sample is complete.
     pub(super) fn insert(&mut self, now: Instant, run: &FragmentRun<'_>) -> Result<bool, Reject> {
-        let same = usize::from(run.fragment_bytes) == self.fragment_bytes
-            && usize::try_from(run.sample_bytes) == Ok(self.sample_bytes);
+        let same_sample = usize::try_from(run.sample_bytes) == Ok(self.sample_bytes);
+        let quiet = now.since(self.arrived_at) >= REDIVIDED_PATIENCE;
+        if same_sample && quiet && usize::from(run.fragment_bytes) != self.fragment_bytes {
+            *self = Self::new(run, self.sample_bytes)?;
+        }
+        let same = same_sample && usize::from(run.fragment_bytes) == self.fragment_bytes;
         if !same || run.first.0 == 0 || run.bytes.is_empty() {
             return Err(Reject::new(RejectKind::Fragment, 0));
         }
@@ -299,5 +308,28 @@ mod tests {
                 .is_err()
         );
         assert!(assembly.insert(Instant(0), &run(&[], 1, 18)).is_err());
+    }
+
+    #[test]
+    fn another_division_counts_once_the_present_one_is_silent() {
+        let sample: Vec<u8> = (0..18).collect();
+        let narrow = |first: u32| FragmentRun {
+            first: FragmentNumber(first),
+            fragment_bytes: 3,
+            sample_bytes: 18,
+            bytes: &sample[(first as usize - 1) * 3..(first as usize) * 3],
+        };
+        let mut assembly = Assembly::new(&run(&[], 1, 18), 1000).unwrap();
+        let start = Instant(1_000_000_000);
+        let at = |ms: i64| start.after(Duration::from_millis(ms));
+        assert!(!assembly.insert(at(0), &run(&sample[0..4], 1, 18)).unwrap());
+        assert!(assembly.insert(at(9), &narrow(1)).is_err());
+        assert!(!assembly.insert(at(10), &narrow(1)).unwrap());
+        assert!(assembly.insert(at(11), &run(&sample[0..4], 1, 18)).is_err());
+        for number in 2..6 {
+            assert!(!assembly.insert(at(12), &narrow(number)).unwrap());
+        }
+        assert!(assembly.insert(at(12), &narrow(6)).unwrap());
+        assert_eq!(assembly.into_bytes(), sample);
     }
 }

@@ -82,6 +82,18 @@ impl HistoryCache {
             .map_or(self.last.next(), |slot| slot.sequence)
     }
 
+    /// Limits fragments to `bytes` octets; true when that changes how some change is divided.
+    pub(super) fn shrink_fragments(&mut self, bytes: u16) -> bool {
+        let mut news = false;
+        for change in self.slots.iter_mut().filter_map(|it| it.change.as_mut()) {
+            if change.fragment_bytes > bytes {
+                news |= change.payload.len() > usize::from(bytes);
+                change.fragment_bytes = bytes;
+            }
+        }
+        news
+    }
+
     /// Number of known instances: registered, or with changes kept.
     pub(super) fn instance_count(&self) -> usize {
         self.instances.len()

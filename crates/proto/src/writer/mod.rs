@@ -402,9 +402,23 @@ impl Writer {
             self.readers
                 .insert(guid, ReaderProxy::new(now, reader, first));
         }
+        self.shrink_fragments();
         self.update_destinations();
         self.update_acknowledged();
         self.arm_heartbeat(now);
+    }
+
+    /// Divides what is kept anew where fragments are larger than the way to some reader carries.
+    fn shrink_fragments(&mut self) {
+        let bytes = self.fragment_bytes();
+        if !self.history.shrink_fragments(bytes) {
+            return;
+        }
+        // Numbers of fragments mean something else now.
+        self.push_next = FragmentNumber::FIRST;
+        for reader in self.readers.values_mut() {
+            reader.restart_requests();
+        }
     }
 
     /// Forgets `reader`.

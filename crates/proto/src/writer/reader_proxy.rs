@@ -148,6 +148,15 @@ impl ReaderProxy {
         }
     }
 
+    /// Serves what is requested from the start: it is divided differently now.
+    pub(super) fn restart_requests(&mut self) {
+        for request in self.requests.values_mut() {
+            *request = Request::Whole {
+                next: FragmentNumber::FIRST,
+            };
+        }
+    }
+
     /// Queues one fragment of `sequence`; true when it was not queued before.
     pub(super) fn request_fragment(
         &mut self,

@@ -574,3 +574,46 @@ fn a_request_repeated_while_it_waits_is_lost_once() {
     }
     assert_eq!(writer.pace.lost_bytes(), u64::from(writer.fragment_bytes()));
 }
+
+/// Fragment numbers and sizes of what was sent.
+fn fragments(sent: &mut Sent) -> Vec<(u32, u16)> {
+    let mut found = vec![];
+    for message in core::mem::take(&mut sent.0) {
+        assert!(message.len() <= 1472);
+        for inbound in MessageReceiver::new(&message, READER.prefix).unwrap() {
+            if let Submessage::DataFrag(it) = inbound.unwrap().submessage {
+                found.push((it.first.0, it.fragment_size));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_narrower_path_divides_what_is_kept_anew() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1200)).unwrap();
+    writer.write(NOW, change(3000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(fragments(&mut sent), [(1, 1280), (2, 1280), (3, 1280)]);
+    // The reader misses the first and the middle of the second.
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[1], 1))
+        .unwrap();
+    let narrow = MatchedReader {
+        message_bytes_max: 548,
+        ..matched(true, false)
+    };
+    writer.handle_matched(NOW, narrow);
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.0.iter().all(|message| message.len() <= 548));
+    assert_eq!(
+        fragments(&mut sent),
+        [(1, 356), (2, 356), (3, 356), (4, 356)]
+    );
+    writer.write(NOW, change(700)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(fragments(&mut sent), [(1, 356), (2, 356)]);
+}

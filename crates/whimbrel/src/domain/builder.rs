@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,12 +16,13 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_net::capture::CaptureWriter;
 use whimbrel_net::decorate::{CaptureTap, Faults, Tap};
 use whimbrel_net::interfaces::{self, Interface, InterfaceFilter};
-use whimbrel_proto::{InterfaceAddress, ParticipantConfig};
+use whimbrel_proto::ParticipantConfig;
 
 use super::participant::{DomainParticipant, ParticipantInner};
+use crate::driver::network::{Families, Network};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::ports;
-use crate::driver::sockets::{Families, SocketPlan, Sockets};
+use crate::driver::sockets::Sockets;
 use crate::driver::warning::Warnings;
 use crate::error::Error;
 
@@ -33,9 +34,6 @@ const PERIOD_MIN: Duration = Duration::from_millis(10);
 
 /// Participant indices that peers given without a port are asked for.
 const PROBED_INDICES: u32 = 32;
-
-/// Maximum transmission unit assumed of every link but loopback, in octets.
-const LINK_MTU: u32 = 1500;
 
 /// Which IP versions a participant uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -247,19 +245,21 @@ impl DomainParticipantBuilder {
         self.check_times()?;
         self.qos.check()?;
         self.qos.check_supported()?;
-        let interfaces = self.select_interfaces()?;
-        let loopback_only = interfaces.iter().all(|it| it.is_loopback);
+        let filter = self.interface_filter()?;
+        let existing = interfaces::list().map_err(Error::io("listing network interfaces"))?;
+        let interfaces = self.select_interfaces(&filter, &existing)?;
         let ip = self.ip_versions()?;
-        let families = Families {
-            v4: ip != IpVersions::V6,
-            v6: ip != IpVersions::V4,
-        };
-        let plan = SocketPlan {
+        let network = Network {
             domain: self.domain,
-            interfaces: &interfaces,
-            loopback_only,
+            loopback_only: filter.is_loopback_only(&existing),
+            filter,
             multicast: self.multicast,
-            families,
+            probing: self.probing,
+            families: Families {
+                v4: ip != IpVersions::V6,
+                v6: ip != IpVersions::V4,
+            },
+            peers: self.peer_locators()?,
             tap: self.tap()?,
             faults: self
                 .faults
@@ -269,11 +269,12 @@ impl DomainParticipantBuilder {
                     seed,
                 }),
         };
-        let sockets = Sockets::open(&plan).map_err(Error::io("opening UDP sockets"))?;
-        let config = self.config(&interfaces, families, &sockets)?;
-        let core = ParticipantCore::start(config, sockets, Warnings::new(true))
+        let sockets =
+            Sockets::open(&network, &interfaces).map_err(Error::io("opening UDP sockets"))?;
+        let warnings = Warnings::new(true);
+        let core = ParticipantCore::start(self.config()?, sockets, network, interfaces, warnings)
             .map_err(Error::io("starting the participant"))?;
-        let inner = ParticipantInner::new(core, self.domain, self.name, self.qos, interfaces);
+        let inner = ParticipantInner::new(core, self.domain, self.name, self.qos);
         Ok(DomainParticipant {
             inner: Arc::new(inner),
         })
@@ -290,28 +291,35 @@ impl DomainParticipantBuilder {
         Ok(())
     }
 
-    fn select_interfaces(&self) -> Result<Vec<Interface>, Error> {
+    fn interface_text(&self) -> Option<String> {
         let text = self
             .interfaces
             .clone()
-            .or_else(|| env::var("WHIMBREL_INTERFACES").ok());
-        let wanted = text
-            .as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty());
-        let filter = match wanted {
-            None => InterfaceFilter::default(),
+            .or_else(|| env::var("WHIMBREL_INTERFACES").ok())?;
+        let text = text.trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn interface_filter(&self) -> Result<InterfaceFilter, Error> {
+        match self.interface_text() {
+            None => Ok(InterfaceFilter::default()),
             Some(text) => text
                 .parse()
-                .map_err(|error| Error::BadParameter(format!("interfaces {text:?}: {error}")))?,
-        };
-        let existing = interfaces::list().map_err(Error::io("listing network interfaces"))?;
-        let refused = |nothing: interfaces::NothingSelected| match wanted {
+                .map_err(|error| Error::BadParameter(format!("interfaces {text:?}: {error}"))),
+        }
+    }
+
+    fn select_interfaces(
+        &self,
+        filter: &InterfaceFilter,
+        existing: &[Interface],
+    ) -> Result<Vec<Interface>, Error> {
+        let refused = |nothing: interfaces::NothingSelected| match self.interface_text() {
             Some(_) => Error::BadParameter(nothing.to_string()),
             // Nobody asked for any; this host has none.
             None => Error::PreconditionNotMet(nothing.to_string()),
         };
-        Ok(filter.select(&existing).map_err(refused)?.interfaces)
+        Ok(filter.select(existing).map_err(refused)?.interfaces)
     }
 
     fn ip_versions(&self) -> Result<IpVersions, Error> {
@@ -332,12 +340,7 @@ impl DomainParticipantBuilder {
         Ok(Some(Arc::new(CaptureTap::new(writer))))
     }
 
-    fn config(
-        &self,
-        interfaces: &[Interface],
-        families: Families,
-        sockets: &Sockets,
-    ) -> Result<ParticipantConfig, Error> {
+    fn config(&self) -> Result<ParticipantConfig, Error> {
         let mut random = [0u8; 20];
         getrandom::fill(&mut random).map_err(|error| {
             Error::io("asking the system for randomness")(io::Error::other(error))
@@ -354,19 +357,6 @@ impl DomainParticipantBuilder {
         config.lease = self.lease;
         config.announce_period = self.announce_period;
         config.unserved_patience = self.unserved_patience;
-        config.metatraffic_unicast = sockets.locators(interfaces);
-        config.default_unicast = sockets.locators(interfaces);
-        let groups = sockets
-            .groups()
-            .iter()
-            .map(|group| group.locator(self.domain));
-        config.metatraffic_multicast = groups.collect();
-        config.announce_to.clone_from(&config.metatraffic_multicast);
-        config.announce_to.extend(self.peer_locators()?);
-        if self.probing {
-            config.probe = self.probe_locators(interfaces, families, sockets.index);
-        }
-        config.interfaces = interface_addresses(interfaces);
         config.limits = self.limits;
         Ok(config)
     }
@@ -396,36 +386,6 @@ impl DomainParticipantBuilder {
             }
         }
         Ok(locators)
-    }
-
-    fn probe_locators(
-        &self,
-        interfaces: &[Interface],
-        families: Families,
-        own_index: Option<u32>,
-    ) -> Vec<Locator> {
-        let has_loopback = interfaces.iter().any(|it| it.is_loopback);
-        let first = interfaces
-            .iter()
-            .find_map(Interface::first_v4)
-            .map(IpAddr::V4);
-        let v4 = if has_loopback {
-            Some(Ipv4Addr::LOCALHOST.into())
-        } else {
-            first
-        };
-        let v6 = has_loopback.then_some(IpAddr::V6(Ipv6Addr::LOCALHOST));
-        let targets = [v4.filter(|_| families.v4), v6.filter(|_| families.v6)];
-        (0..ports::INDEX_COUNT)
-            .filter(|index| Some(*index) != own_index)
-            .flat_map(|index| {
-                let port = ports::unicast(self.domain, index);
-                targets
-                    .into_iter()
-                    .flatten()
-                    .map(move |ip| SocketAddr::new(ip, port).into())
-            })
-            .collect()
     }
 }
 
@@ -460,18 +420,4 @@ fn host_properties() -> Vec<(String, String)> {
     .filter(|(_, value)| !value.is_empty())
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
-}
-
-fn interface_addresses(interfaces: &[Interface]) -> Vec<InterfaceAddress> {
-    interfaces
-        .iter()
-        .flat_map(|it| {
-            it.addresses.iter().map(|address| InterfaceAddress {
-                ip: address.ip,
-                prefix_len: address.prefix_bits,
-                mtu: if it.is_loopback { 65_535 } else { LINK_MTU },
-                loopback: it.is_loopback,
-            })
-        })
-        .collect()
 }

@@ -102,6 +102,8 @@ pub struct Diagnostics {
     pub received: (u64, u64),
     /// Datagrams sent, and their octets.
     pub sent: (u64, u64),
+    /// Datagrams that were larger than their path carries.
+    pub oversize: u64,
     /// Datagrams given up because a send buffer stayed full.
     pub send_dropped: u64,
     /// Receive calls that failed.
@@ -219,7 +221,7 @@ impl DomainParticipant {
                 datagrams_dropped: socket.datagrams_dropped().ok().flatten(),
             };
         Diagnostics {
-            sockets: sockets.all().map(describe).collect(),
+            sockets: sockets.all().iter().map(describe).collect(),
             participant_index: sockets.index,
             multicast_interfaces: sockets
                 .groups()
@@ -239,6 +241,7 @@ impl DomainParticipant {
                 sockets.sent.load(Ordering::Relaxed),
                 sockets.sent_bytes.load(Ordering::Relaxed),
             ),
+            oversize: sockets.oversize.load(Ordering::Relaxed),
             send_dropped: sockets.dropped.load(Ordering::Relaxed),
             receive_errors: core.receive_errors.load(Ordering::Relaxed),
             io_faults: core.driver.faults.load(Ordering::Relaxed),

@@ -38,7 +38,6 @@ pub(crate) struct ParticipantInner {
     name: String,
     qos: Mutex<DomainParticipantQos>,
     pub(super) defaults: Defaults,
-    interfaces: Vec<Interface>,
     next_entity: AtomicU32,
     /// Type name and number of handles of each topic.
     pub(super) topics: Mutex<BTreeMap<String, (String, usize)>>,
@@ -50,7 +49,6 @@ impl ParticipantInner {
         domain: u32,
         name: String,
         qos: DomainParticipantQos,
-        interfaces: Vec<Interface>,
     ) -> Self {
         Self {
             core,
@@ -58,7 +56,6 @@ impl ParticipantInner {
             name,
             qos: Mutex::new(qos),
             defaults: Defaults::default(),
-            interfaces,
             next_entity: AtomicU32::new(1),
             topics: Mutex::new(BTreeMap::new()),
         }
@@ -131,8 +128,8 @@ impl DomainParticipant {
         handle_of(self.guid())
     }
 
-    /// The network interfaces in use.
-    pub fn interfaces(&self) -> &[Interface] {
-        &self.inner.interfaces
+    /// The network interfaces in use at the moment: they are followed as they come and go.
+    pub fn interfaces(&self) -> Vec<Interface> {
+        self.inner.core.interfaces()
     }
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_net::interfaces::{self, Interface, InterfaceWatch};
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
 use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
@@ -18,6 +19,15 @@ use super::timers::{Timed, TimerSlot, Timers};
 use super::wake::lock;
 
 const WAKE: Token = Token(0);
+
+/// Reports about interfaces.
+const WATCH: Token = Token(1);
+
+/// How long changes of interfaces are collected: they come in crowds.
+const LOOK_DELAY: Duration = Duration::from_millis(20);
+
+/// How often interfaces are looked at where the system does not report changes.
+const LOOK_PERIOD: Duration = Duration::from_secs(2);
 
 /// Pause after the system refused to wait, so that the thread does not spin.
 const FAULT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
@@ -35,6 +45,9 @@ const ROUNDS_MAX: usize = 32;
 pub(crate) trait Receive: Send + Sync {
     /// A datagram arrived.
     fn receive(&self, datagram: &Datagram);
+
+    /// These are the interfaces of this host now.
+    fn follow_interfaces(&self, existing: &[Interface]);
 
     /// A receive call failed.
     fn note_receive_error(&self, error: &io::Error);
@@ -58,6 +71,11 @@ pub(crate) struct Engine {
     timers: Timers,
     sources: Mutex<BTreeMap<u64, Arc<Source>>>,
     next_token: AtomicU64,
+    me: Weak<Self>,
+    /// `None` where the system does not report changes.
+    watch: Option<InterfaceWatch>,
+    /// When interfaces are looked at.
+    look: TimerSlot,
     /// Until when the io thread sleeps; deadlines before that must wake it.
     sleeps_until: AtomicU64,
     stopping: AtomicBool,
@@ -85,17 +103,27 @@ impl Driver {
     fn start() -> io::Result<Arc<Self>> {
         let poller = Poller::new()?;
         let waker = Waker::new(&poller, WAKE)?;
-        let engine = Arc::new(Engine {
+        let watch = InterfaceWatch::open().ok();
+        if let Some(watch) = &watch {
+            poller.add(watch, WATCH, Interest::Read, Trigger::Level)?;
+        }
+        let engine = Arc::new_cyclic(|me| Engine {
+            me: me.clone(),
+            watch,
+            look: TimerSlot::default(),
             poller,
             waker,
             timers: Timers::default(),
             sources: Mutex::new(BTreeMap::new()),
-            next_token: AtomicU64::new(1),
+            next_token: AtomicU64::new(2),
             sleeps_until: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             faults: AtomicU64::new(0),
             callbacks: Arc::new(Callbacks::default()),
         });
+        if engine.watch.is_none() {
+            engine.look_at_interfaces_in(LOOK_PERIOD);
+        }
         let worker = Arc::clone(&engine);
         let thread = thread::Builder::new()
             .name("whimbrel-io".into())
@@ -185,6 +213,10 @@ impl Engine {
         self.poller.wait(next.and_then(clock::until), events)?;
         self.sleeps_until.store(0, Ordering::SeqCst);
         for event in events.iter().filter(|event| event.token != WAKE) {
+            if event.token == WATCH {
+                self.note_interfaces();
+                continue;
+            }
             let source = lock(&self.sources).get(&event.token.0).cloned();
             if let Some(source) = source {
                 source.receive(batch);
@@ -194,10 +226,47 @@ impl Engine {
         Ok(())
     }
 
+    fn note_interfaces(&self) {
+        if self.watch.as_ref().is_some_and(InterfaceWatch::drain) {
+            self.look_at_interfaces_in(LOOK_DELAY);
+        }
+    }
+
+    /// Looks for what has changed on the network `wait` from now.
+    pub(crate) fn look_at_interfaces_in(&self, wait: Duration) {
+        let me: Weak<dyn Timed> = self.me.clone();
+        self.arm(&self.look, &me, clock::now().after(wait));
+    }
+
     fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         self.waker.wake();
         self.callbacks.stop();
+    }
+}
+
+impl Timed for Engine {
+    fn on_timer(&self, _now: Instant) {
+        if let Ok(existing) = interfaces::list() {
+            let sources: Vec<_> = lock(&self.sources).values().cloned().collect();
+            let mut told: Vec<Weak<dyn Receive>> = Vec::new();
+            for source in sources {
+                // A participant has several sockets.
+                if !told.iter().any(|it| it.ptr_eq(&source.participant)) {
+                    told.push(Weak::clone(&source.participant));
+                    if let Some(participant) = source.participant.upgrade() {
+                        participant.follow_interfaces(&existing);
+                    }
+                }
+            }
+        }
+        if self.watch.is_none() {
+            self.look_at_interfaces_in(LOOK_PERIOD);
+        }
+    }
+
+    fn timer(&self) -> &TimerSlot {
+        &self.look
     }
 }
 

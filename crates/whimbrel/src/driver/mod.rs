@@ -12,6 +12,7 @@
 pub(crate) mod callbacks;
 pub(crate) mod clock;
 pub(crate) mod engine;
+pub(crate) mod network;
 pub(crate) mod participant;
 pub(crate) mod ports;
 pub(crate) mod reader;

@@ -11,12 +11,14 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
 use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::{Instant, Timestamp};
-use whimbrel_net::socket::Datagram;
+use whimbrel_net::interfaces::Interface;
+use whimbrel_net::socket::{Datagram, UdpSocket};
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
 use super::engine::{Driver, Receive};
+use super::network::Network;
 use super::reader::ReaderCore;
 use super::routing::Routing;
 use super::sockets::{SocketOutbox, Sockets};
@@ -36,6 +38,8 @@ pub(crate) struct ParticipantCore {
     control: Mutex<Participant>,
     routing: ArcSwap<Routing>,
     pub(crate) sockets: Arc<Sockets>,
+    network: Network,
+    interfaces: Mutex<Vec<Interface>>,
     tokens: Mutex<Vec<u64>>,
     timer: TimerSlot,
     topics: Mutex<BTreeMap<String, Weak<TopicCore>>>,
@@ -53,15 +57,18 @@ pub(crate) struct ParticipantCore {
 }
 
 impl ParticipantCore {
-    /// Starts a participant on open sockets.
+    /// Starts a participant on sockets that were opened for `network` and `interfaces`.
     ///
     /// # Errors
     /// The system has no descriptors or threads left.
     pub(crate) fn start(
-        config: ParticipantConfig,
+        mut config: ParticipantConfig,
         sockets: Sockets,
+        network: Network,
+        interfaces: Vec<Interface>,
         warnings: Warnings,
     ) -> io::Result<Arc<Self>> {
+        config.set_addresses(sockets.addresses(&network, &interfaces));
         let driver = Driver::shared()?;
         let core = Arc::new_cyclic(|me| Self {
             prefix: config.guid_prefix,
@@ -70,6 +77,8 @@ impl ParticipantCore {
             control: Mutex::new(Participant::new(clock::now(), config)),
             routing: ArcSwap::default(),
             sockets: Arc::new(sockets),
+            network,
+            interfaces: Mutex::new(interfaces),
             tokens: Mutex::new(Vec::new()),
             timer: TimerSlot::default(),
             topics: Mutex::default(),
@@ -84,11 +93,21 @@ impl ParticipantCore {
             driver,
         });
         for socket in core.sockets.all() {
-            let token = core.driver.add(socket, core.me.clone())?;
-            lock(&core.tokens).push(token);
+            core.listen(&socket)?;
         }
         core.change(|_, _| ());
         Ok(core)
+    }
+
+    fn listen(&self, socket: &Arc<UdpSocket>) -> io::Result<()> {
+        let token = self.driver.add(socket, self.me.clone())?;
+        lock(&self.tokens).push(token);
+        Ok(())
+    }
+
+    /// The network interfaces in use.
+    pub(crate) fn interfaces(&self) -> Vec<Interface> {
+        lock(&self.interfaces).clone()
     }
 
     /// Changes the control machine, then sends and applies what follows from that.
@@ -97,7 +116,7 @@ impl ParticipantCore {
         let now = clock::now();
         let mut control = lock(&self.control);
         let result = f(&mut control, now);
-        control.poll_transmit(now, &mut SocketOutbox(&self.sockets));
+        control.poll_transmit(now, &mut SocketOutbox::control(&self.sockets));
         let mut events = Vec::new();
         while let Some(event) = control.poll_event() {
             events.push(event);
@@ -410,6 +429,27 @@ impl Receive for ParticipantCore {
             if let Err(reject) = outcome {
                 self.reject(reject);
             }
+        }
+    }
+
+    fn follow_interfaces(&self, existing: &[Interface]) {
+        let news = self.sockets.take_path_news();
+        let selected = self.network.select(existing);
+        let moved = {
+            let mut interfaces = lock(&self.interfaces);
+            let moved = *interfaces != selected;
+            interfaces.clone_from(&selected);
+            moved
+        };
+        if moved {
+            for socket in self.sockets.follow(&self.network, &selected) {
+                // Without descriptors left it stays deaf; peers and probing still work.
+                let _ = self.listen(&socket);
+            }
+        }
+        if moved || news {
+            let addresses = self.sockets.addresses(&self.network, &selected);
+            self.change(|control, now| control.handle_addresses(now, addresses));
         }
     }
 

@@ -104,7 +104,7 @@ impl ReaderCore {
     fn drain(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) {
         state
             .machine
-            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
+            .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
         let mut news = StatusMask::NONE;
         let mut ring = false;
         while let Some(event) = state.machine.poll_event() {

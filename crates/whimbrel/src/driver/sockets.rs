@@ -1,19 +1,21 @@
 //! The sockets of a participant, and where they listen.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use whimbrel_base::locator::Locator;
-use whimbrel_net::decorate::{Faults, Tap};
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
-use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
-use whimbrel_proto::Outbox;
+use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
+use whimbrel_proto::{Addresses, Outbox};
 
+use super::network::{Network, interface_addresses};
 use super::ports;
 use super::wake::lock;
 
@@ -32,39 +34,30 @@ const SEND_BUFFER_BYTES: usize = 1 << 20;
 /// How long a full send buffer is waited for before the datagram is given up to repair.
 const FULL_WAIT: Duration = Duration::from_millis(2);
 
+/// Paths remembered that carry less than their first link does.
+const PATHS_MAX: usize = 1024;
+
 /// How often that wait is repeated.
 const FULL_WAITS_MAX: usize = 5;
-
-/// Which IP versions a participant uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Families {
-    pub(crate) v4: bool,
-    pub(crate) v6: bool,
-}
-
-/// What to open.
-pub(crate) struct SocketPlan<'a> {
-    pub(crate) domain: u32,
-    pub(crate) interfaces: &'a [Interface],
-    pub(crate) loopback_only: bool,
-    pub(crate) multicast: bool,
-    pub(crate) families: Families,
-    pub(crate) tap: Option<Arc<dyn Tap>>,
-    pub(crate) faults: Option<Faults>,
-}
 
 /// The open sockets of a participant.
 pub(crate) struct Sockets {
     v4: Option<Arc<UdpSocket>>,
     v6: Option<Arc<UdpSocket>>,
-    groups: Vec<Group>,
-    /// Held while the outgoing multicast interface is switched.
-    multicasting: Mutex<()>,
+    groups: ArcSwap<Vec<Group>>,
+    /// Held while an option of a socket is switched for one datagram.
+    switching: Mutex<()>,
+    /// The largest UDP payload that some addresses can be sent, in octets, found out by sending.
+    paths: Mutex<BTreeMap<IpAddr, u32>>,
+    /// `paths` has changed since anybody looked.
+    paths_changed: AtomicBool,
     /// Waits for room in the send buffer, one for each IP version.
     writable_v4: Mutex<(Poller, Events)>,
     writable_v6: Mutex<(Poller, Events)>,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
+    /// Datagrams that were too large for their path.
+    pub(crate) oversize: AtomicU64,
     /// Datagrams sent, and their octets.
     pub(crate) sent: AtomicU64,
     pub(crate) sent_bytes: AtomicU64,
@@ -77,39 +70,122 @@ impl Sockets {
     ///
     /// # Errors
     /// No address family is usable or the system refuses.
-    pub(crate) fn open(plan: &SocketPlan<'_>) -> io::Result<Self> {
-        let (v4, v6, index) = open_unicast(plan)?;
-        let groups = [GROUP_V4.into(), GROUP_V6.into()];
-        Ok(Self {
+    pub(crate) fn open(network: &Network, interfaces: &[Interface]) -> io::Result<Self> {
+        let (v4, v6, index) = open_unicast(network)?;
+        let sockets = Self {
             writable_v4: writable(v4.as_deref())?,
             writable_v6: writable(v6.as_deref())?,
             v4,
             v6,
-            groups: groups
-                .into_iter()
-                .filter_map(|addr| Group::join(plan, addr))
-                .collect(),
-            multicasting: Mutex::new(()),
+            groups: ArcSwap::default(),
+            switching: Mutex::new(()),
+            paths: Mutex::default(),
+            paths_changed: AtomicBool::new(false),
             dropped: AtomicU64::new(0),
+            oversize: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
             index,
-        })
+        };
+        sockets.follow(network, interfaces);
+        Ok(sockets)
+    }
+
+    /// Takes part in the groups on `interfaces` and no longer elsewhere, and forgets what was
+    /// found out about paths. Returns sockets that are new.
+    pub(crate) fn follow(
+        &self,
+        network: &Network,
+        interfaces: &[Interface],
+    ) -> Vec<Arc<UdpSocket>> {
+        lock(&self.paths).clear();
+        let old = self.groups();
+        let mut new = Vec::new();
+        let groups = [IpAddr::from(GROUP_V4), IpAddr::from(GROUP_V6)];
+        let groups = groups.into_iter().filter_map(|addr| {
+            let candidates = group_interfaces(network, interfaces, addr);
+            let known = old.iter().find(|group| group.addr == addr);
+            if known.is_none() && candidates.is_empty() {
+                return None;
+            }
+            let socket = match known {
+                Some(known) => Arc::clone(&known.socket),
+                None => {
+                    let socket = open_group(network, addr).ok()?;
+                    new.push(Arc::clone(&socket));
+                    socket
+                }
+            };
+            let before = known.map_or(&[][..], |known| &known.interfaces);
+            for gone in before {
+                if !candidates.iter().any(|it| it.index == gone.index) {
+                    // Of an interface that no longer exists the system has let go itself.
+                    let _ = socket.leave(addr, gone);
+                }
+            }
+            let joined = candidates.into_iter();
+            let joined = joined.filter(|it| socket.join(addr, it).is_ok());
+            Some(Group {
+                addr,
+                interfaces: joined.cloned().collect(),
+                socket,
+            })
+        });
+        self.groups.store(Arc::new(groups.collect()));
+        new
     }
 
     /// Every socket that receives.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<UdpSocket>> {
-        let groups = self.groups.iter().map(|group| &group.socket);
-        self.v4.iter().chain(&self.v6).chain(groups)
+    pub(crate) fn all(&self) -> Vec<Arc<UdpSocket>> {
+        let groups = self.groups();
+        let groups = groups.iter().map(|group| &group.socket);
+        let unicast = self.v4.iter().chain(&self.v6);
+        unicast.chain(groups).cloned().collect()
     }
 
     /// The groups joined for discovery.
-    pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
+    pub(crate) fn groups(&self) -> Arc<Vec<Group>> {
+        self.groups.load_full()
+    }
+
+    /// The largest UDP payload for addresses that are known not to be reached by what their first
+    /// link carries, in octets.
+    fn paths(&self) -> Vec<(IpAddr, u32)> {
+        lock(&self.paths)
+            .iter()
+            .map(|(ip, it)| (*ip, *it))
+            .collect()
+    }
+
+    /// [`Sockets::paths`] has changed since news of it was taken.
+    pub(crate) fn has_path_news(&self) -> bool {
+        self.paths_changed.load(Ordering::Relaxed)
+    }
+
+    /// As [`Sockets::has_path_news`], once.
+    pub(crate) fn take_path_news(&self) -> bool {
+        self.paths_changed.swap(false, Ordering::SeqCst)
+    }
+
+    /// What the control machine is told while `interfaces` are in use.
+    pub(crate) fn addresses(&self, network: &Network, interfaces: &[Interface]) -> Addresses {
+        let groups = self.groups();
+        let usable = groups.iter().filter(|group| !group.interfaces.is_empty());
+        let multicast: Vec<Locator> = usable.map(|it| it.locator(network.domain)).collect();
+        let mut announce_to = multicast.clone();
+        announce_to.extend(&network.peers);
+        Addresses {
+            unicast: self.locators(interfaces),
+            multicast,
+            announce_to,
+            probe: network.probe_locators(interfaces, self.index),
+            interfaces: interface_addresses(interfaces),
+            paths: self.paths(),
+        }
     }
 
     /// The unicast addresses to announce: each address of `interfaces` with our port.
-    pub(crate) fn locators(&self, interfaces: &[Interface]) -> Vec<Locator> {
+    fn locators(&self, interfaces: &[Interface]) -> Vec<Locator> {
         let port = |socket: &Option<Arc<UdpSocket>>| {
             socket.as_ref().map(|socket| socket.local_addr().port())
         };
@@ -124,29 +200,62 @@ impl Sockets {
             .collect()
     }
 
-    fn send_one(&self, to: SocketAddr, parts: &[&[u8]]) {
+    fn send_one(&self, to: SocketAddr, parts: &[&[u8]], oversize: Oversize) {
         let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
         let Some(socket) = socket else { return };
         if to.ip().is_multicast() {
-            let _held = lock(&self.multicasting);
-            let group = self.groups.iter().find(|group| group.addr == to.ip());
+            let _held = lock(&self.switching);
+            let groups = self.groups.load();
+            let group = groups.iter().find(|group| group.addr == to.ip());
             for interface in group.map_or(&[][..], |group| &group.interfaces) {
-                if socket.set_multicast_interface(interface).is_ok() {
-                    self.send_waiting(socket, to, parts);
+                if socket.set_multicast_interface(interface).is_ok()
+                    && self.send_waiting(socket, to, parts) == SendOutcome::TooLarge
+                {
+                    self.send_in_pieces(socket, to, parts);
                 }
             }
-        } else {
-            self.send_waiting(socket, to, parts);
+        } else if self.send_waiting(socket, to, parts) == SendOutcome::TooLarge {
+            self.note_path(to);
+            match oversize {
+                Oversize::Drop => {}
+                Oversize::InPieces => {
+                    let _held = lock(&self.switching);
+                    self.send_in_pieces(socket, to, parts);
+                }
+            }
         }
     }
 
-    fn send_waiting(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]]) {
+    /// Sends what RTPS cannot divide as IP fragments.
+    fn send_in_pieces(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]]) {
+        if socket.set_oversize_policy(OversizePolicy::System).is_ok() {
+            let _ = self.send_waiting(socket, to, parts);
+            // It was in force before, so the system knows it.
+            let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
+        }
+    }
+
+    /// Something did not fit on the way to `to`: remembers how much does.
+    fn note_path(&self, to: SocketAddr) {
+        self.oversize.fetch_add(1, Ordering::Relaxed);
+        let Ok(bytes) = UdpSocket::path_payload_bytes(to) else {
+            return;
+        };
+        let mut paths = lock(&self.paths);
+        let full = paths.len() >= PATHS_MAX && !paths.contains_key(&to.ip());
+        if !full && paths.insert(to.ip(), bytes) != Some(bytes) {
+            self.paths_changed.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Sends, waiting a little for room in the send buffer.
+    fn send_waiting(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]]) -> SendOutcome {
         for _ in 0..FULL_WAITS_MAX {
             match socket.send(to, parts) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                    return;
+                    return SendOutcome::Sent(bytes);
                 }
                 Ok(SendOutcome::Full) => {
                     let of_family = if to.is_ipv4() {
@@ -159,30 +268,58 @@ impl Sockets {
                     // A wait that fails only makes the next try come sooner.
                     let _ = poller.wait(Some(FULL_WAIT), events);
                 }
+                Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
                 // Nobody listens there, or there is no way: discovery will find out.
-                Ok(SendOutcome::Refused) | Err(_) => return,
+                Ok(SendOutcome::Refused) | Err(_) => return SendOutcome::Refused,
             }
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
+        SendOutcome::Full
     }
 }
 
 impl std::fmt::Debug for Sockets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list()
-            .entries(self.all().map(|socket| socket.local_addr()))
+            .entries(self.all().iter().map(|socket| socket.local_addr()))
             .finish()
     }
 }
 
+/// What becomes of a message that is too large for the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Oversize {
+    /// It is dropped; its writer hears of the path and sends smaller fragments.
+    Drop,
+    /// It leaves as IP fragments: announcements of participants cannot be divided otherwise.
+    InPieces,
+}
+
 /// Sends messages at once.
-pub(crate) struct SocketOutbox<'a>(pub(crate) &'a Sockets);
+pub(crate) struct SocketOutbox<'a> {
+    sockets: &'a Sockets,
+    oversize: Oversize,
+}
+
+impl<'a> SocketOutbox<'a> {
+    /// For the samples of a writer and the answers of a reader.
+    pub(crate) fn user(sockets: &'a Sockets) -> Self {
+        let oversize = Oversize::Drop;
+        Self { sockets, oversize }
+    }
+
+    /// For discovery.
+    pub(crate) fn control(sockets: &'a Sockets) -> Self {
+        let oversize = Oversize::InPieces;
+        Self { sockets, oversize }
+    }
+}
 
 impl Outbox for SocketOutbox<'_> {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
         for locator in to {
             if let Some(addr) = locator.to_socket_addr() {
-                self.0.send_one(addr, parts);
+                self.sockets.send_one(addr, parts, self.oversize);
             }
         }
     }
@@ -198,36 +335,36 @@ fn writable(socket: Option<&UdpSocket>) -> io::Result<Mutex<(Poller, Events)>> {
 
 type Unicast = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>, Option<u32>);
 
-fn open_unicast(plan: &SocketPlan<'_>) -> io::Result<Unicast> {
+fn open_unicast(network: &Network) -> io::Result<Unicast> {
     for index in 0..ports::INDEX_COUNT {
-        let port = ports::unicast(plan.domain, index);
-        match bind_pair(plan, port) {
+        let port = ports::unicast(network.domain, index);
+        match bind_pair(network, port) {
             Ok((v4, v6)) => return Ok((v4, v6, Some(index))),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
             Err(error) => return Err(error),
         }
     }
     // The index is a convenience: others learn any port from our announcements.
-    let (v4, v6) = bind_pair(plan, 0)?;
+    let (v4, v6) = bind_pair(network, 0)?;
     Ok((v4, v6, None))
 }
 
 /// One socket for each IP version in use.
 type PerVersion = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>);
 
-fn bind_pair(plan: &SocketPlan<'_>, port: u16) -> io::Result<PerVersion> {
-    let (any_v4, any_v6): (IpAddr, IpAddr) = if plan.loopback_only {
+fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
+    let (any_v4, any_v6): (IpAddr, IpAddr) = if network.loopback_only {
         (Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into())
     } else {
         (Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into())
     };
     let open = |ip: IpAddr, wanted: bool| {
         wanted
-            .then(|| bind(plan, SocketAddr::new(ip, port), PortUse::Exclusive))
+            .then(|| bind(network, SocketAddr::new(ip, port), PortUse::Exclusive))
             .transpose()
     };
-    let v4 = open(any_v4, plan.families.v4)?;
-    let v6 = open(any_v6, plan.families.v6)?;
+    let v4 = open(any_v4, network.families.v4)?;
+    let v6 = open(any_v6, network.families.v6)?;
     if v4.is_none() && v6.is_none() {
         return Err(io::Error::new(
             io::ErrorKind::AddrNotAvailable,
@@ -237,14 +374,16 @@ fn bind_pair(plan: &SocketPlan<'_>, port: u16) -> io::Result<PerVersion> {
     Ok((v4, v6))
 }
 
-fn bind(plan: &SocketPlan<'_>, addr: SocketAddr, port_use: PortUse) -> io::Result<Arc<UdpSocket>> {
+fn bind(network: &Network, addr: SocketAddr, port_use: PortUse) -> io::Result<Arc<UdpSocket>> {
     let mut socket = UdpSocket::bind(addr, port_use)?;
     socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
     socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
-    if let Some(tap) = &plan.tap {
+    // Where the system leaves no choice it fragments.
+    let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
+    if let Some(tap) = &network.tap {
         socket = socket.with_tap(Arc::clone(tap));
     }
-    if let Some(faults) = plan.faults.filter(|_| port_use == PortUse::Exclusive) {
+    if let Some(faults) = network.faults.filter(|_| port_use == PortUse::Exclusive) {
         socket = socket.with_faults(faults);
     }
     Ok(Arc::new(socket))
@@ -254,51 +393,40 @@ fn bind(plan: &SocketPlan<'_>, addr: SocketAddr, port_use: PortUse) -> io::Resul
 pub(crate) struct Group {
     addr: IpAddr,
     socket: Arc<UdpSocket>,
-    /// Where it was joined.
+    /// Where it was joined; may be nowhere at the moment.
     pub(crate) interfaces: Vec<Interface>,
 }
 
 impl Group {
-    /// Joins `addr` wherever that works; `None` where it works nowhere.
-    fn join(plan: &SocketPlan<'_>, addr: IpAddr) -> Option<Self> {
-        let v4 = addr.is_ipv4();
-        let wanted = if v4 {
-            plan.families.v4
-        } else {
-            plan.families.v6
-        };
-        if !plan.multicast || !wanted {
-            return None;
-        }
-        let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
-        let candidates: Vec<&Interface> = plan
-            .interfaces
-            .iter()
-            .filter(|it| it.is_multicast && !it.is_loopback && has_family(it))
-            .collect();
-        if candidates.is_empty() {
-            return None;
-        }
-        let any: IpAddr = if v4 {
-            Ipv4Addr::UNSPECIFIED.into()
-        } else {
-            Ipv6Addr::UNSPECIFIED.into()
-        };
-        let local = SocketAddr::new(any, ports::multicast(plan.domain));
-        let socket = bind(plan, local, PortUse::Shared).ok()?;
-        let joined = candidates
-            .into_iter()
-            .filter(|it| socket.join(addr, it).is_ok());
-        let interfaces: Vec<Interface> = joined.cloned().collect();
-        (!interfaces.is_empty()).then_some(Self {
-            addr,
-            socket,
-            interfaces,
-        })
-    }
-
     /// Where announcements to the group go in `domain`.
     pub(crate) fn locator(&self, domain: u32) -> Locator {
         SocketAddr::new(self.addr, ports::multicast(domain)).into()
     }
+}
+
+/// Those of `interfaces` on which the group `addr` is to be joined.
+fn group_interfaces<'a>(
+    network: &Network,
+    interfaces: &'a [Interface],
+    addr: IpAddr,
+) -> Vec<&'a Interface> {
+    let v4 = addr.is_ipv4();
+    let families = network.families;
+    let wanted = if v4 { families.v4 } else { families.v6 };
+    let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
+    interfaces
+        .iter()
+        .filter(|it| network.multicast && wanted && it.is_multicast && !it.is_loopback)
+        .filter(|it| has_family(it))
+        .collect()
+}
+
+fn open_group(network: &Network, addr: IpAddr) -> io::Result<Arc<UdpSocket>> {
+    let any: IpAddr = if addr.is_ipv4() {
+        Ipv4Addr::UNSPECIFIED.into()
+    } else {
+        Ipv6Addr::UNSPECIFIED.into()
+    };
+    let local = SocketAddr::new(any, ports::multicast(network.domain));
+    bind(network, local, PortUse::Shared)
 }

@@ -15,7 +15,7 @@ use whimbrel_base::status::{
     LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
     StatusMask,
 };
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
@@ -127,13 +127,16 @@ impl WriterCore {
     pub(crate) fn drain(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
         state
             .machine
-            .poll_transmit(now, &mut SocketOutbox(&self.sockets));
+            .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
         let mut news = false;
         while state.machine.poll_event().is_some() {
             news = true;
         }
         let deadline = state.machine.poll_timeout();
         drop(state);
+        if self.sockets.has_path_news() {
+            self.engine.look_at_interfaces_in(Duration::ZERO);
+        }
         if let Some((at, _)) = deadline {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);

@@ -329,7 +329,7 @@ mod tests {
         diagnostics.discovery.other_domain = 0;
         Seen {
             domain: 99,
-            interfaces: participant.interfaces().to_vec(),
+            interfaces: participant.interfaces(),
             used: vec!["lo".into()],
             echoes: vec![],
             diagnostics,

@@ -26,7 +26,7 @@ const LISTEN: Duration = Duration::from_millis(3600);
 
 pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let used: Vec<Interface> = multicast::aside(options)?.build()?.interfaces().to_vec();
+    let used: Vec<Interface> = multicast::aside(options)?.build()?.interfaces();
     // Before we listen, or the test's own announcements would be counted.
     let echoes = multicast::test(options, &used)?;
     let participant = bus::join(options, "doctor")?;

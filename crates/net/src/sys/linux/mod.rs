@@ -1,17 +1,22 @@
-//! Linux: batched receive and send, epoll, eventfd.
+//! Linux: batched receive and send, epoll, eventfd, reports about interfaces.
 
 mod epoll;
 mod eventfd;
 mod mmsg;
+mod netlink;
 mod options;
 
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
 pub(crate) use mmsg::{recv_many, send_many};
+pub(crate) use netlink::InterfaceWatch;
 pub(crate) use options::{
-    datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, set_mtu_mode,
-    set_multicast_interface_v4, set_packet_info, use_precise_timers,
+    datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, interface_mtu_bytes,
+    path_mtu_bytes, set_mtu_mode, set_multicast_interface_v4, set_packet_info, use_precise_timers,
 };
+
+/// EMSGSIZE.
+pub(crate) const MESSAGE_SIZE: i32 = libc::EMSGSIZE;
 
 /// What a source of readiness is known by.
 pub(crate) type Handle<'a> = std::os::fd::BorrowedFd<'a>;

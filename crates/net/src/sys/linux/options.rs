@@ -106,6 +106,27 @@ pub(crate) fn datagrams_dropped(socket: &Socket) -> io::Result<Option<u64>> {
 
 /// The flags of the interface called `name`; `None` where the system does not tell.
 pub(crate) fn interface_flags(name: &str) -> Option<InterfaceFlags> {
+    let answer = ask_about(name, libc::SIOCGIFFLAGS as _)?;
+    // SAFETY: SIOCGIFFLAGS succeeded, so this is the member of the union that was written.
+    let flags = c_int::from(unsafe { answer.ifr_ifru.ifru_flags });
+    let is_up = flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0;
+    Some(InterfaceFlags {
+        is_up,
+        is_loopback: flags & libc::IFF_LOOPBACK != 0,
+        is_multicast: flags & libc::IFF_MULTICAST != 0,
+    })
+}
+
+/// The largest IP packet on the link of the interface called `name`, in octets; `None` where the
+/// system does not tell.
+pub(crate) fn interface_mtu_bytes(name: &str) -> Option<u32> {
+    let answer = ask_about(name, libc::SIOCGIFMTU as _)?;
+    // SAFETY: SIOCGIFMTU succeeded, so this is the member of the union that was written.
+    u32::try_from(unsafe { answer.ifr_ifru.ifru_mtu }).ok()
+}
+
+/// One of the requests of netdevice(7) that only ask about an interface.
+fn ask_about(name: &str, what: libc::Ioctl) -> Option<libc::ifreq> {
     let any = Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)
         .or_else(|_| Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None))
         .ok()?;
@@ -117,17 +138,33 @@ pub(crate) fn interface_flags(name: &str) -> Option<InterfaceFlags> {
     for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = octet as libc::c_char;
     }
-    // SAFETY: `request` is an `ifreq` with a terminated name, as SIOCGIFFLAGS wants it.
-    check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request) })
-        .ok()?;
-    // SAFETY: SIOCGIFFLAGS succeeded, so this is the member of the union that was written.
-    let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
-    let is_up = flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0;
-    Some(InterfaceFlags {
-        is_up,
-        is_loopback: flags & libc::IFF_LOOPBACK != 0,
-        is_multicast: flags & libc::IFF_MULTICAST != 0,
-    })
+    // SAFETY: `request` is an `ifreq` with a terminated name, as these requests want it.
+    check(unsafe { libc::ioctl(any.as_raw_fd(), what, &raw mut request) }).ok()?;
+    Some(request)
+}
+
+/// What the system knows of the largest IP packet that reaches the address to which `connected`
+/// is connected, in octets.
+pub(crate) fn path_mtu_bytes(connected: &Socket, v6: bool) -> io::Result<u32> {
+    let (level, name) = if v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_MTU)
+    };
+    let mut value: c_int = 0;
+    let mut len = size_of::<c_int>() as socklen_t;
+    // SAFETY: `value` has room for the `len` octets stated, and both live through the call.
+    let result = unsafe {
+        libc::getsockopt(
+            connected.as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast::<c_void>(),
+            &raw mut len,
+        )
+    };
+    check(result)?;
+    u32::try_from(value).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// Lets this thread's waits end as exactly as the timers allow.

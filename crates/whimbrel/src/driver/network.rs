@@ -1,0 +1,104 @@
+//! Where a participant listens and whom it looks for, by the interfaces there are at the moment.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use whimbrel_base::locator::Locator;
+use whimbrel_net::decorate::{Faults, Tap};
+use whimbrel_net::interfaces::{Interface, InterfaceFilter};
+use whimbrel_proto::InterfaceAddress;
+
+use super::ports;
+
+/// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
+/// less than we do.
+const LINK_MTU_MAX: u32 = 1500;
+
+/// The same on loopback.
+const LOOPBACK_MTU_MAX: u32 = 65_535;
+
+/// Which IP versions a participant uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Families {
+    pub(crate) v4: bool,
+    pub(crate) v6: bool,
+}
+
+/// What the settings say about the network; interfaces come and go, this stays.
+pub(crate) struct Network {
+    pub(crate) domain: u32,
+    pub(crate) filter: InterfaceFilter,
+    /// Nothing but loopback can ever be chosen, so no other address is bound.
+    pub(crate) loopback_only: bool,
+    pub(crate) multicast: bool,
+    pub(crate) probing: bool,
+    pub(crate) families: Families,
+    /// Explicit peers.
+    pub(crate) peers: Vec<Locator>,
+    pub(crate) tap: Option<Arc<dyn Tap>>,
+    pub(crate) faults: Option<Faults>,
+}
+
+impl Network {
+    /// Those of the `existing` interfaces that are to be used, which may be none at the moment.
+    pub(crate) fn select(&self, existing: &[Interface]) -> Vec<Interface> {
+        let selection = self.filter.select(existing);
+        selection.map_or_else(|_| Vec::new(), |it| it.interfaces)
+    }
+
+    /// The addresses of this host where others may listen.
+    pub(crate) fn probe_locators(
+        &self,
+        interfaces: &[Interface],
+        own_index: Option<u32>,
+    ) -> Vec<Locator> {
+        if !self.probing {
+            return Vec::new();
+        }
+        let has_loopback = interfaces.iter().any(|it| it.is_loopback);
+        let first = interfaces
+            .iter()
+            .find_map(Interface::first_v4)
+            .map(IpAddr::V4);
+        let v4 = if has_loopback {
+            Some(Ipv4Addr::LOCALHOST.into())
+        } else {
+            first
+        };
+        let v6 = has_loopback.then_some(IpAddr::V6(Ipv6Addr::LOCALHOST));
+        let targets = [
+            v4.filter(|_| self.families.v4),
+            v6.filter(|_| self.families.v6),
+        ];
+        (0..ports::INDEX_COUNT)
+            .filter(|index| Some(*index) != own_index)
+            .flat_map(|index| {
+                let port = ports::unicast(self.domain, index);
+                targets
+                    .into_iter()
+                    .flatten()
+                    .map(move |ip| SocketAddr::new(ip, port).into())
+            })
+            .collect()
+    }
+}
+
+/// Our own addresses as the control machine sees them.
+pub(crate) fn interface_addresses(interfaces: &[Interface]) -> Vec<InterfaceAddress> {
+    interfaces
+        .iter()
+        .flat_map(|it| {
+            let most = if it.is_loopback {
+                LOOPBACK_MTU_MAX
+            } else {
+                LINK_MTU_MAX
+            };
+            it.addresses.iter().map(move |address| InterfaceAddress {
+                ip: address.ip,
+                prefix_len: address.prefix_bits,
+                mtu: it.mtu_bytes.map_or(most, |mtu| mtu.min(most)),
+                loopback: it.is_loopback,
+            })
+        })
+        .collect()
+}
