@@ -38,6 +38,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod agenda;
 pub mod cache;
 pub mod change;
 pub mod deadline;

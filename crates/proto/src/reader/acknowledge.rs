@@ -10,7 +10,7 @@ use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 
 use super::Reader;
 use super::writer_proxy::WriterProxy;
-use crate::deadline::{Deadline, Reason, earlier};
+use crate::deadline::Deadline;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 
@@ -30,55 +30,42 @@ const NACK_FRAGS_MAX: usize = 4;
 impl Reader {
     /// When this reader wants to be called again, and why.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let mut next = None;
-        for proxy in self.writers.values() {
-            let due = [proxy.answer_at, proxy.ask_at].into_iter().flatten().min();
-            next = earlier(next, due.map(|at| (at, Reason::Acknowledge)));
-            if !proxy.info.reliable || !self.config.reliable {
-                let stale = proxy
-                    .assemblies
-                    .values()
-                    .map(|assembly| assembly.arrived_at.after(self.config.reassembly_patience))
-                    .min();
-                next = earlier(next, stale.map(|at| (at, Reason::Reassembly)));
-            }
-        }
-        next
+        self.agenda
+            .next(&self.writers, |proxy| proxy.due(&self.config))
     }
 
     /// Acts on deadlines that have passed; [`Reader::poll_transmit`] then sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let patience = self.config.reassembly_patience;
-        let reliable = self.config.reliable;
-        for proxy in self.writers.values_mut() {
-            if !proxy.info.reliable || !reliable {
+        for writer in self.due(now) {
+            if let Some(proxy) = self.writers.get_mut(&writer)
+                && !(proxy.info.reliable && self.config.reliable)
+            {
                 proxy
                     .assemblies
                     .retain(|_, assembly| assembly.arrived_at.after(patience) > now);
+                self.agenda.touch(writer);
             }
         }
     }
 
+    /// The writers with deadlines up to `now`.
+    fn due(&mut self, now: Instant) -> Vec<Guid> {
+        let config = &self.config;
+        self.agenda
+            .due(now, &self.writers, |proxy| proxy.due(config))
+    }
+
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        let due: Vec<Guid> = self
-            .writers
-            .iter()
-            .filter(|(_, proxy)| {
-                [proxy.answer_at, proxy.ask_at]
-                    .into_iter()
-                    .flatten()
-                    .any(|at| at <= now)
-            })
-            .map(|(guid, _)| *guid)
-            .collect();
-        for writer in due {
+        for writer in self.due(now) {
             let mut message = core::mem::take(&mut self.message);
             if let Some(mut proxy) = self.writers.remove(&writer) {
                 message.begin(1024);
                 self.answer(now, &mut proxy, &mut message);
                 message.flush(&proxy.info.locators, outbox);
                 self.writers.insert(writer, proxy);
+                self.agenda.touch(writer);
             }
             self.message = message;
         }

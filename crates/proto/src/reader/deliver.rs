@@ -94,9 +94,11 @@ impl Reader {
     }
 
     fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {
-        self.writers
-            .get_mut(&writer)
-            .ok_or(Reject::new(RejectKind::Stranger, 0))
+        let proxy = self.writers.get_mut(&writer);
+        let proxy = proxy.ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        // What is borrowed so may get another deadline.
+        self.agenda.touch(writer);
+        Ok(proxy)
     }
 
     fn is_reliable_with(&self, writer: Guid) -> Result<bool, Reject> {
@@ -216,6 +218,7 @@ impl Reader {
                 // The writer may be blocked: tell it at once how far we are.
                 proxy.must_answer = true;
                 proxy.answer_at = Some(now);
+                self.agenda.touch(writer);
             }
         }
     }

@@ -27,6 +27,7 @@ pub use self::config::{KeyExtractor, ReaderConfig};
 pub use self::deliver::{Incoming, IncomingFragments};
 pub use self::reassembly::FragmentRun;
 use self::writer_proxy::WriterProxy;
+use crate::agenda::Agenda;
 use crate::cache::ReaderCache;
 use crate::message::MessageBuilder;
 use crate::peer::MatchedWriter;
@@ -86,6 +87,7 @@ impl ReaderStatistics {
 pub struct Reader {
     config: ReaderConfig,
     writers: BTreeMap<Guid, WriterProxy>,
+    agenda: Agenda<Guid>,
     cache: ReaderCache,
     /// Some change in order found no room in the cache.
     full: bool,
@@ -107,6 +109,7 @@ impl Reader {
     pub fn new(config: ReaderConfig) -> Self {
         Self {
             writers: BTreeMap::new(),
+            agenda: Agenda::default(),
             cache: ReaderCache::new(config.cache.clone()),
             full: false,
             news: false,
@@ -182,11 +185,13 @@ impl Reader {
             proxy.expected = Some(SequenceNumber::FIRST);
         }
         self.writers.insert(guid, proxy);
+        self.agenda.touch(guid);
     }
 
     /// Forgets `writer`; its instances lose it.
     pub fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, writer: Guid) {
         if self.writers.remove(&writer).is_some() {
+            self.agenda.touch(writer);
             self.news |= self.cache.writer_gone(writer, wall);
             self.handle_room(now);
         }

@@ -8,9 +8,11 @@ use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
+use super::config::ReaderConfig;
 use super::ranges::RangeSet;
 use super::reassembly::Assembly;
 use crate::change::ChangeKind;
+use crate::deadline::{Deadline, Reason, earlier};
 use crate::peer::MatchedWriter;
 
 /// How many separate ranges of numbers a gap may leave behind before further ones are refused.
@@ -86,6 +88,20 @@ impl WriterProxy {
             requested: None,
             must_answer: false,
         }
+    }
+
+    /// When the reader has next something to do for this writer, and what.
+    pub(super) fn due(&self, config: &ReaderConfig) -> Option<Deadline> {
+        let answer = [self.answer_at, self.ask_at].into_iter().flatten().min();
+        let next = answer.map(|at| (at, Reason::Acknowledge));
+        if self.info.reliable && config.reliable {
+            return next;
+        }
+        let assemblies = self.assemblies.values();
+        let stale = assemblies
+            .map(|assembly| assembly.arrived_at.after(config.reassembly_patience))
+            .min();
+        earlier(next, stale.map(|at| (at, Reason::Reassembly)))
     }
 
     /// False when a heartbeat with this count was seen before. RTPS 2.5 §8.3.8.6.

@@ -7,6 +7,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
+use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
 use crate::deadline::{Deadline, Reason, earlier};
 
@@ -43,10 +44,12 @@ impl Writer {
             self.reported.push_back(WriterEvent::ReaderConfirmed(from));
         }
         let news = reader.acknowledge(now, base);
+        let mut resumed = false;
         // A reader that answers but takes nothing must not hold everybody back again.
         if reader.given_up && reader.acked >= caught_up {
             reader.given_up = false;
             reader.progressed_at = now;
+            resumed = true;
             self.reported.push_back(WriterEvent::ReaderResumed(from));
         }
         let mut asked = false;
@@ -67,7 +70,14 @@ impl Writer {
             reader.repair_at = Some(now.after(delay));
         }
         // A reader that leaves the final flag clear wants to hear of this writer's state.
-        reader.heartbeat_due |= !acknack.is_final && !asked;
+        if !acknack.is_final && !asked && !core::mem::replace(&mut reader.heartbeat_due, true) {
+            self.heartbeats_due.push(from);
+        }
+        self.repairs.touch(from);
+        self.heartbeat.reconsider = true;
+        if resumed {
+            self.survey();
+        }
         if news {
             // Also a late joiner's progress is somebody's news, though history moves on for all.
             self.progress = true;
@@ -128,6 +138,7 @@ impl Writer {
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
+        self.repairs.touch(from);
         self.pace.lose(missing.saturating_mul(fragment_bytes));
         self.hurry_heartbeat(now);
         Ok(())
@@ -136,7 +147,11 @@ impl Writer {
     /// Recomputes what every reader has and lets go of what nobody needs any more.
     pub(super) fn update_acknowledged(&mut self) {
         let last = self.history.last();
-        let everyone = self.holding_readers().map(|reader| reader.acked).min();
+        let everyone = if self.audience.holds_history() {
+            self.holding_readers().map(|reader| reader.acked).min()
+        } else {
+            None
+        };
         let acked = everyone.unwrap_or(self.pushed).min(last);
         if acked > self.acked || acked == last {
             let bytes = if acked == last {
@@ -185,14 +200,20 @@ impl Writer {
         }
         self.asked_at = None;
         self.pace.taken_in(now);
-        for reader in self.readers.values_mut() {
+        for (guid, reader) in &mut self.readers {
             // Repairs that waited for the pace go on at once.
-            reader.repair_at = reader.repair_at.map(|at| at.min(now));
+            if reader.repair_at.is_some_and(|at| at > now) {
+                reader.repair_at = Some(now);
+                self.repairs.touch(*guid);
+            }
         }
     }
 
     /// Plans the next periodic heartbeat where somebody owes an answer.
     pub(super) fn arm_heartbeat(&mut self, now: Instant) {
+        if !core::mem::take(&mut self.heartbeat.reconsider) {
+            return;
+        }
         let last = self.pushed;
         let owed = self.config.reliable
             && self
@@ -218,9 +239,7 @@ impl Writer {
     /// When this writer wants to be called again, and why.
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let mut next = self.heartbeat.next_at.map(|at| (at, Reason::Heartbeat));
-        for reader in self.readers.values() {
-            next = earlier(next, reader.repair_at.map(|at| (at, Reason::Repair)));
-        }
+        next = earlier(next, self.repairs.next(&self.readers, ReaderProxy::due));
         if self.paced {
             next = earlier(next, Some((self.pace.next_at(), Reason::Pace)));
         }
@@ -234,7 +253,7 @@ impl Writer {
         }
     }
 
-    fn patience_ends(&self, reader: &super::ReaderProxy, blocked_since: Instant) -> Instant {
+    fn patience_ends(&self, reader: &ReaderProxy, blocked_since: Instant) -> Instant {
         let silent = reader
             .heard_at
             .max(blocked_since)
@@ -269,10 +288,12 @@ impl Writer {
                 reader.given_up = true;
                 reader.requests.clear();
                 reader.repair_at = None;
+                self.repairs.touch(guid);
                 self.statistics.given_up = self.statistics.given_up.saturating_add(1);
                 self.reported.push_back(WriterEvent::ReaderGivenUp(guid));
             }
         }
+        self.survey();
         self.update_acknowledged();
         self.progress = true;
     }

@@ -8,6 +8,7 @@
 //! Start reading at [`Writer::write`], then `transmit.rs`.
 
 mod acknowledge;
+mod audience;
 mod config;
 mod history;
 mod pace;
@@ -22,15 +23,16 @@ use alloc::vec::Vec;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
+use self::audience::Audience;
 pub use self::config::WriterConfig;
 pub use self::history::Change;
 use self::history::HistoryCache;
 use self::pace::Pace;
 use self::reader_proxy::ReaderProxy;
+use crate::agenda::Agenda;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
 use crate::peer::MatchedReader;
@@ -110,6 +112,8 @@ pub struct WriterStatistics {
 struct HeartbeatTimer {
     count: Count,
     next_at: Option<Instant>,
+    /// Whether somebody owes an answer may have changed.
+    reconsider: bool,
     period: Duration,
     sent_at: Option<Instant>,
     /// Changes pushed since acknowledgement was last asked for.
@@ -124,7 +128,11 @@ pub struct Writer {
     config: WriterConfig,
     history: HistoryCache,
     readers: BTreeMap<Guid, ReaderProxy>,
-    destinations: Vec<Locator>,
+    audience: Audience,
+    /// When readers' requests may be served.
+    repairs: Agenda<Guid>,
+    /// Readers that asked for a heartbeat.
+    heartbeats_due: Vec<Guid>,
     /// Everything up to here has left completely.
     pushed: SequenceNumber,
     /// Next fragment of the change after `pushed`.
@@ -155,7 +163,9 @@ impl Writer {
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes),
             history: HistoryCache::default(),
             readers: BTreeMap::new(),
-            destinations: Vec::new(),
+            audience: Audience::default(),
+            repairs: Agenda::default(),
+            heartbeats_due: Vec::new(),
             pushed: SequenceNumber::ZERO,
             push_next: FragmentNumber::FIRST,
             acked: SequenceNumber::ZERO,
@@ -217,8 +227,7 @@ impl Writer {
         }
         if !self.make_room(&new) {
             self.blocked_since.get_or_insert(now);
-            let held = self.holding_readers().next().is_some();
-            self.ask_now = held;
+            self.ask_now = self.audience.holds_history();
             self.statistics.blocked = self.statistics.blocked.saturating_add(1);
             return Err(WriteError::WouldBlock);
         }
@@ -256,12 +265,8 @@ impl Writer {
     }
 
     fn fragment_bytes(&self) -> u16 {
-        let message_bytes = self
-            .readers
-            .values()
-            .map(|reader| reader.info.message_bytes_max)
-            .fold(self.config.message_bytes_max, usize::min);
-        let bytes = message_bytes
+        let bytes = self
+            .message_bytes_max()
             .saturating_sub(MESSAGE_OVERHEAD_BYTES)
             .clamp(64, 65_532);
         u16::try_from(bytes & !3).unwrap_or(65_532)
@@ -274,7 +279,7 @@ impl Writer {
                 let Some(oldest) = self.history.oldest(new.instance) else {
                     break;
                 };
-                if oldest > self.pushed && !self.destinations.is_empty() {
+                if oldest > self.pushed && !self.audience.destinations().is_empty() {
                     return false;
                 }
                 self.history.remove(oldest);
@@ -361,6 +366,7 @@ impl Writer {
     pub fn skip_unsent(&mut self) {
         self.pushed = self.history.last();
         self.push_next = FragmentNumber::FIRST;
+        self.heartbeat.reconsider = true;
     }
 
     /// Number of changes kept.
@@ -390,8 +396,10 @@ impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
         let guid = reader.guid;
+        self.audience.add(&reader.locators);
         if let Some(known) = self.readers.get_mut(&guid) {
-            known.info = reader;
+            let old = core::mem::replace(&mut known.info, reader);
+            self.audience.remove(&old.locators);
         } else {
             let history = self.config.durable && reader.durable;
             let first = if history {
@@ -401,9 +409,11 @@ impl Writer {
             };
             self.readers
                 .insert(guid, ReaderProxy::new(now, reader, first));
+            self.heartbeats_due.push(guid);
         }
+        self.repairs.touch(guid);
+        self.survey();
         self.shrink_fragments();
-        self.update_destinations();
         self.update_acknowledged();
         self.arm_heartbeat(now);
     }
@@ -423,23 +433,28 @@ impl Writer {
 
     /// Forgets `reader`.
     pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
-        if self.readers.remove(&reader).is_some() {
-            self.update_destinations();
+        if let Some(gone) = self.readers.remove(&reader) {
+            self.audience.remove(&gone.info.locators);
+            self.heartbeats_due.retain(|due| *due != reader);
+            self.repairs.touch(reader);
+            self.survey();
             self.update_acknowledged();
             self.arm_heartbeat(now);
             self.progress = true;
         }
     }
 
-    fn update_destinations(&mut self) {
-        self.destinations.clear();
-        for reader in self.readers.values() {
-            for locator in &reader.info.locators {
-                if !self.destinations.contains(locator) {
-                    self.destinations.push(*locator);
-                }
-            }
-        }
+    /// Notes what the readers have in common after one came, went or changed.
+    fn survey(&mut self) {
+        let reliable = self.config.reliable;
+        self.audience.survey(reliable, self.readers.values());
+        self.heartbeat.reconsider = true;
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        self.audience
+            .message_bytes_max()
+            .min(self.config.message_bytes_max)
     }
 
     /// Takes the next report.

@@ -6,6 +6,7 @@ use alloc::collections::BTreeSet;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant};
 
+use crate::deadline::{Deadline, Reason};
 use crate::peer::MatchedReader;
 
 /// How many fragments of one change may be requested at a time.
@@ -68,6 +69,11 @@ impl ReaderProxy {
             last_acknack: None,
             last_nack_frag: None,
         }
+    }
+
+    /// When its requests may be served.
+    pub(super) fn due(&self) -> Option<Deadline> {
+        self.repair_at.map(|at| (at, Reason::Repair))
     }
 
     /// True when history must be kept for this reader.

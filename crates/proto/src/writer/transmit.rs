@@ -23,7 +23,7 @@ impl Writer {
         self.push(now, outbox);
         self.repair(now, outbox);
         self.send_heartbeats(now, outbox);
-        if !self.config.reliable || self.holding_readers().next().is_none() {
+        if !self.audience.holds_history() {
             self.update_acknowledged();
         }
         self.arm_heartbeat(now);
@@ -34,17 +34,13 @@ impl Writer {
         if self.pushed >= self.history.last() {
             return;
         }
-        if self.destinations.is_empty() {
-            self.pushed = self.history.last();
-            self.push_next = FragmentNumber::FIRST;
+        if self.audience.destinations().is_empty() {
+            self.skip_unsent();
             self.progress = true;
             return;
         }
         let pushed_before = self.pushed;
-        let inline_qos = self
-            .readers
-            .values()
-            .any(|reader| reader.info.expects_inline_qos);
+        let inline_qos = self.audience.wants_inline_qos();
         let before = (self.pushed, self.push_next);
         let mut message = core::mem::take(&mut self.message);
         message.begin(self.message_bytes_max());
@@ -58,7 +54,7 @@ impl Writer {
                 continue;
             }
             if !message.has_room(change.payload.len().saturating_add(MESSAGE_OVERHEAD_BYTES)) {
-                message.flush(&self.destinations, outbox);
+                message.flush(self.audience.destinations(), outbox);
             }
             message.timestamp(change.timestamp);
             message.data(
@@ -74,9 +70,10 @@ impl Writer {
             self.pushed = self.pushed.max(self.history.last());
         }
         let moved = before != (self.pushed, self.push_next);
+        self.heartbeat.reconsider |= moved;
         if moved {
             self.piggyback(now, &mut message);
-            message.flush(&self.destinations, outbox);
+            message.flush(self.audience.destinations(), outbox);
             self.hurry_heartbeat(now);
         }
         self.message = message;
@@ -109,7 +106,7 @@ impl Writer {
                 self.paced = true;
                 break;
             }
-            message.flush(&self.destinations, outbox);
+            message.flush(self.audience.destinations(), outbox);
             message.timestamp(change.timestamp);
             message.data_frag(EntityId::UNKNOWN, entity, change, self.push_next);
             self.pace.spend(message.len());
@@ -134,16 +131,9 @@ impl Writer {
         false
     }
 
-    fn message_bytes_max(&self) -> usize {
-        self.readers
-            .values()
-            .map(|reader| reader.info.message_bytes_max)
-            .fold(self.config.message_bytes_max, usize::min)
-    }
-
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
     fn piggyback(&mut self, now: Instant, message: &mut MessageBuilder) {
-        if self.holding_readers().next().is_none() {
+        if !self.audience.holds_history() {
             return;
         }
         let pending = self.written_bytes.saturating_sub(self.acked_bytes);
@@ -183,13 +173,7 @@ impl Writer {
     }
 
     fn repair(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        let due: Vec<Guid> = self
-            .readers
-            .values()
-            .filter(|reader| reader.repair_at.is_some_and(|at| at <= now))
-            .map(|reader| reader.info.guid)
-            .collect();
-        for guid in due {
+        for guid in self.repairs.due(now, &self.readers, ReaderProxy::due) {
             self.repair_reader(now, guid, outbox);
         }
     }
@@ -237,6 +221,7 @@ impl Writer {
         reader.heartbeat_due = false;
         self.message = message;
         self.readers.insert(guid, reader);
+        self.repairs.touch(guid);
         if self.paced {
             self.asked_at = Some(now);
         }
@@ -315,39 +300,50 @@ impl Writer {
         None
     }
 
-    fn send_heartbeats(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        if !self.config.reliable {
-            return;
-        }
-        let last = self.pushed;
-        let periodic = self.heartbeat.next_at.is_some_and(|at| at <= now)
-            || core::mem::take(&mut self.ask_now);
-        let due: Vec<Guid> = self
-            .readers
-            .values()
-            .filter(|reader| {
-                reader.info.reliable
-                    && (reader.heartbeat_due || (periodic && reader.wants_heartbeat(last)))
-            })
-            .map(|reader| reader.info.guid)
-            .collect();
-        if periodic {
+    /// The readers that are to hear what there is, in order.
+    fn take_heartbeats_due(&mut self, now: Instant) -> Vec<Guid> {
+        let mut due = core::mem::take(&mut self.heartbeats_due);
+        due.retain(|guid| {
+            let reader = self.readers.get(guid);
+            reader.is_some_and(|reader| reader.info.reliable && reader.heartbeat_due)
+        });
+        let periodic = self.heartbeat.next_at.is_some_and(|at| at <= now);
+        if periodic || core::mem::take(&mut self.ask_now) {
+            let last = self.pushed;
+            let owing = self
+                .readers
+                .iter()
+                .filter(|(_, reader)| reader.wants_heartbeat(last));
+            due.extend(owing.map(|(guid, _)| *guid));
+            self.heartbeat.reconsider = true;
             self.heartbeat.next_at = None;
             let doubled = self.heartbeat.period.times(2);
             self.heartbeat.period = doubled.min(self.config.heartbeat_period_max);
         }
+        due.sort_unstable();
+        due.dedup();
+        due
+    }
+
+    fn send_heartbeats(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if !self.config.reliable {
+            return;
+        }
+        let due = self.take_heartbeats_due(now);
         if due.is_empty() {
             return;
         }
         let mut message = core::mem::take(&mut self.message);
         message.begin(self.message_bytes_max());
         // A reader that never answered must hear where its own data starts.
-        let shared =
-            due.len() > OWN_HEARTBEATS_MAX && due.iter().all(|guid| self.is_confirmed(*guid));
+        // Who owes nothing would have to answer a shared one too.
+        let shared = due.len() > OWN_HEARTBEATS_MAX
+            && due.len() >= self.readers.len() / 2
+            && due.iter().all(|guid| self.is_confirmed(*guid));
         if shared {
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
             message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
-            message.flush(&self.destinations, outbox);
+            message.flush(self.audience.destinations(), outbox);
             self.note_heartbeat(now, true);
         }
         for guid in due {

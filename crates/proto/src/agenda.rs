@@ -1,0 +1,153 @@
+//! Which of many entries has something to do next, without a look at each of them.
+//!
+//! A machine with hundreds of peers is asked for its next deadline after every packet. It tells
+//! its agenda which entries it touched, and the agenda looks at those only.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use whimbrel_base::time::Instant;
+
+use crate::deadline::{Deadline, earlier};
+
+/// The deadlines of the entries of a map with keys `K`.
+#[derive(Debug)]
+pub(crate) struct Agenda<K> {
+    by_time: BTreeSet<(Deadline, K)>,
+    times: BTreeMap<K, Deadline>,
+    /// Entries whose deadlines may differ from those noted.
+    touched: Vec<K>,
+}
+
+impl<K> Default for Agenda<K> {
+    fn default() -> Self {
+        Self {
+            by_time: BTreeSet::new(),
+            times: BTreeMap::new(),
+            touched: Vec::new(),
+        }
+    }
+}
+
+impl<K: Copy + Ord> Agenda<K> {
+    /// The entry `key` was added, changed or removed.
+    pub(crate) fn touch(&mut self, key: K) {
+        if !self.touched.contains(&key) {
+            self.touched.push(key);
+        }
+    }
+
+    /// The next deadline of all `entries`, each of which has the deadline that `due` says.
+    pub(crate) fn next<V>(
+        &self,
+        entries: &BTreeMap<K, V>,
+        due: impl Fn(&V) -> Option<Deadline>,
+    ) -> Option<Deadline> {
+        let mut noted = self.by_time.iter();
+        let noted = noted.find(|(_, key)| !self.touched.contains(key));
+        let touched = self
+            .touched
+            .iter()
+            .filter_map(|key| entries.get(key).and_then(&due));
+        touched.fold(noted.map(|(deadline, _)| *deadline), |next, deadline| {
+            earlier(next, Some(deadline))
+        })
+    }
+
+    /// The entries with deadlines up to `now`, in order of their keys.
+    pub(crate) fn due<V>(
+        &mut self,
+        now: Instant,
+        entries: &BTreeMap<K, V>,
+        due: impl Fn(&V) -> Option<Deadline>,
+    ) -> Vec<K> {
+        while let Some(key) = self.touched.pop() {
+            self.note(key, entries.get(&key).and_then(&due));
+        }
+        let mut keys: Vec<K> = self
+            .by_time
+            .iter()
+            .take_while(|((at, _), _)| *at <= now)
+            .map(|(_, key)| *key)
+            .collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn note(&mut self, key: K, deadline: Option<Deadline>) {
+        let old = self.times.get(&key).copied();
+        if old == deadline {
+            return;
+        }
+        if let Some(old) = old {
+            self.by_time.remove(&(old, key));
+        }
+        match deadline {
+            Some(deadline) => {
+                self.by_time.insert((deadline, key));
+                self.times.insert(key, deadline);
+            }
+            None => {
+                self.times.remove(&key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deadline::Reason;
+
+    type Entries = BTreeMap<u32, Option<u64>>;
+
+    #[expect(clippy::ref_option, reason = "as the agenda hands entries out")]
+    fn deadline(entry: &Option<u64>) -> Option<Deadline> {
+        entry.map(|at| (Instant(at), Reason::Repair))
+    }
+
+    /// What a look at every entry finds.
+    fn searched(entries: &Entries, now: u64) -> (Option<Deadline>, Vec<u32>) {
+        let next = entries.values().filter_map(deadline).min();
+        let due = entries
+            .iter()
+            .filter(|(_, at)| at.is_some_and(|at| at <= now));
+        (next, due.map(|(key, _)| *key).collect())
+    }
+
+    #[test]
+    fn it_finds_what_a_look_at_every_entry_finds() {
+        let mut agenda = Agenda::default();
+        let mut entries = Entries::new();
+        let mut random = 1u64;
+        for now in 0..4000u64 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let (key, what, wait) = ((random >> 33) % 9, (random >> 40) % 5, (random >> 50) % 30);
+            let key = key as u32;
+            match what {
+                0 => drop(entries.remove(&key)),
+                1 => drop(entries.insert(key, None)),
+                _ => drop(entries.insert(key, Some(now + wait))),
+            }
+            agenda.touch(key);
+            let (next, due) = searched(&entries, now);
+            assert_eq!(agenda.next(&entries, deadline), next);
+            if now % 3 == 0 {
+                assert_eq!(agenda.due(now_at(now), &entries, deadline), due);
+                assert_eq!(agenda.next(&entries, deadline), next);
+            }
+        }
+        for key in 0..9 {
+            entries.remove(&key);
+            agenda.touch(key);
+        }
+        assert!(agenda.due(now_at(9999), &entries, deadline).is_empty());
+        assert!(agenda.by_time.is_empty() && agenda.times.is_empty());
+    }
+
+    fn now_at(now: u64) -> Instant {
+        Instant(now)
+    }
+}

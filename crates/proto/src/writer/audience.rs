@@ -1,0 +1,115 @@
+//! What all readers of a writer have in common, so that no change needs a look at each of them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use whimbrel_base::locator::Locator;
+
+use super::reader_proxy::ReaderProxy;
+
+/// Who listens to a writer, in sum.
+#[derive(Debug)]
+pub(super) struct Audience {
+    /// Every address of a reader once, in the order in which they came.
+    destinations: Vec<Locator>,
+    /// How many readers have the address.
+    uses: BTreeMap<Locator, usize>,
+    message_bytes_max: usize,
+    inline_qos: bool,
+    holds_history: bool,
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self {
+            destinations: Vec::new(),
+            uses: BTreeMap::new(),
+            message_bytes_max: usize::MAX,
+            inline_qos: false,
+            holds_history: false,
+        }
+    }
+}
+
+impl Audience {
+    /// Somebody listens at `locators`.
+    pub(super) fn add(&mut self, locators: &[Locator]) {
+        for locator in locators {
+            let uses = self.uses.entry(*locator).or_default();
+            if *uses == 0 {
+                self.destinations.push(*locator);
+            }
+            *uses = uses.saturating_add(1);
+        }
+    }
+
+    /// Takes back one [`Audience::add`].
+    pub(super) fn remove(&mut self, locators: &[Locator]) {
+        for locator in locators {
+            let Some(uses) = self.uses.get_mut(locator) else {
+                continue;
+            };
+            *uses = uses.saturating_sub(1);
+            if *uses == 0 {
+                self.uses.remove(locator);
+                self.destinations.retain(|known| known != locator);
+            }
+        }
+    }
+
+    /// Looks at all `readers` of a writer that is `reliable` or not.
+    pub(super) fn survey<'a>(
+        &mut self,
+        reliable: bool,
+        readers: impl Iterator<Item = &'a ReaderProxy>,
+    ) {
+        self.message_bytes_max = usize::MAX;
+        self.inline_qos = false;
+        self.holds_history = false;
+        for reader in readers {
+            self.message_bytes_max = self.message_bytes_max.min(reader.info.message_bytes_max);
+            self.inline_qos |= reader.info.expects_inline_qos;
+            self.holds_history |= reliable && reader.holds_history();
+        }
+    }
+
+    /// Where new changes go.
+    pub(super) fn destinations(&self) -> &[Locator] {
+        &self.destinations
+    }
+
+    /// Largest message that every reader takes, in octets.
+    pub(super) fn message_bytes_max(&self) -> usize {
+        self.message_bytes_max
+    }
+
+    /// Some reader wants inline QoS.
+    pub(super) fn wants_inline_qos(&self) -> bool {
+        self.inline_qos
+    }
+
+    /// Some reader needs what it has not acknowledged to be kept.
+    pub(super) fn holds_history(&self) -> bool {
+        self.holds_history
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::SocketAddr;
+
+    #[test]
+    fn an_address_is_served_as_long_as_somebody_listens_there() {
+        let at = |port| Locator::from(SocketAddr::from(([127, 0, 0, 1], port)));
+        let mut audience = Audience::default();
+        audience.add(&[at(1), at(2)]);
+        audience.add(&[at(2), at(3)]);
+        assert_eq!(audience.destinations(), [at(1), at(2), at(3)]);
+        audience.remove(&[at(1), at(2)]);
+        assert_eq!(audience.destinations(), [at(2), at(3)]);
+        audience.remove(&[at(9)]);
+        audience.remove(&[at(2), at(3)]);
+        assert!(audience.destinations().is_empty() && audience.uses.is_empty());
+    }
+}
