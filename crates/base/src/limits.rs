@@ -3,6 +3,8 @@
 //! A limit never makes a legal exchange impossible at its default; it bounds what a hostile or
 //! broken peer can cost. What a limit refuses is counted where it is refused.
 
+use alloc::vec::Vec;
+
 /// Caps on memory and work. All are counts of what the name says; `bytes` are octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -73,6 +75,24 @@ impl Limits {
         instances_max: 4 << 20,
         key_bytes_max: 64 * 1024,
     };
+
+    /// Name and value of each, in the order of the fields.
+    pub fn entries(&self) -> Vec<(&'static str, usize)> {
+        macro_rules! list {
+            ($($name:ident)+) => {{
+                let Self { $($name),+ } = *self;
+                [$((stringify!($name), $name)),+].into()
+            }};
+        }
+        list! {
+            remote_participants_max remote_endpoints_per_participant_max remote_endpoints_max
+            matches_per_endpoint_max locators_max user_data_bytes_max name_bytes_max
+            partitions_max partition_bytes_max properties_max property_bytes_max parameters_max
+            sample_bytes_max discovery_sample_bytes_max reassembly_bytes_max
+            reassembly_samples_max reorder_samples_max reorder_bytes_max instances_max
+            key_bytes_max
+        }
+    }
 }
 
 impl Default for Limits {

@@ -26,7 +26,10 @@ pub(crate) fn builder(
     options: &BusOptions,
     what: &str,
 ) -> Result<DomainParticipantBuilder, Failure> {
-    let mut builder = DomainParticipant::builder(options.domain).name(format!("whimbrel {what}"));
+    let mut builder = DomainParticipantBuilder::default().name(format!("whimbrel {what}"));
+    if let Some(domain) = options.domain {
+        builder = builder.domain(domain);
+    }
     if let Some(tag) = &options.tag {
         builder = builder.domain_tag(tag);
     }

@@ -43,6 +43,15 @@ impl Failure {
         ExitCode::from(code)
     }
 
+    /// What went wrong, in words.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Negative(text) | Self::Usage(text) | Self::Setup(text) => text.clone(),
+            Self::Said | Self::Unread => String::new(),
+            Self::Stopped(signal) => signal.text().into(),
+        }
+    }
+
     /// For what this host refuses; `what` was tried.
     pub(crate) fn setup<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
         move |error| Self::Setup(format!("{what}: {error}"))

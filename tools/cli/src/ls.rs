@@ -47,7 +47,7 @@ pub(crate) fn run(
     let topics = collect(&participant, args);
     if topics.is_empty() {
         if participant.discovered_participants().is_empty() {
-            return Err(crate::ps::nobody(options));
+            return Err(crate::ps::nobody(&participant));
         }
         let what = match args.topic.as_str() {
             "*" => "no topic".into(),
@@ -55,7 +55,7 @@ pub(crate) fn run(
         };
         return Err(Failure::Negative(format!(
             "{what} found in domain {}",
-            options.domain
+            participant.domain_id()
         )));
     }
     if output.json {

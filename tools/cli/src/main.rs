@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bus;
+mod config;
 mod demo;
 mod doctor;
 mod failure;
@@ -60,6 +61,7 @@ fn run(options: Options) -> Result<(), Failure> {
         Command::Ps(_) => ps::run(&bus, output),
         Command::Ls(args) => ls::run(&bus, &args, output),
         Command::Why(args) => why::run(&bus, &args, output),
+        Command::Config(args) => config::run(&bus, args.task, output),
         Command::Features(args) => features::run(&args, output),
         Command::Doctor(_) => doctor::run(&bus, output),
         Command::Sub(args) => sub::run(&bus, &args, output),

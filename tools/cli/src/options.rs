@@ -15,7 +15,8 @@ const EXIT_CODES: &str = "Exit codes:
 
 Environment:
   WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_PEERS and WHIMBREL_IP stand for the options
-  of the same names; NO_COLOR switches colours off.";
+  of the same names; WHIMBREL_LOG=off keeps warnings back; NO_COLOR switches colours off.
+  `whimbrel config show` prints what is in force and why.";
 
 /// Looks at a DDS bus, joins it, and shows that it works.
 #[derive(Parser, Debug)]
@@ -34,10 +35,10 @@ pub(crate) struct Options {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Bus")]
 pub(crate) struct BusOptions {
-    /// Domain to join
-    #[arg(long, short = 'd', global = true, value_name = "N", env = "WHIMBREL_DOMAIN",
-        default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=232))]
-    pub(crate) domain: u32,
+    /// Domain to join [default: WHIMBREL_DOMAIN, else 0]
+    #[arg(long, short = 'd', global = true, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(0..=232))]
+    pub(crate) domain: Option<u32>,
     /// Domain tag: only participants with the same tag meet
     #[arg(long, global = true, value_name = "TAG")]
     pub(crate) tag: Option<String>,
@@ -84,6 +85,8 @@ pub(crate) enum Command {
     Why(WhyOptions),
     /// Find out what keeps participants from meeting, and what to do about it
     Doctor(Look),
+    /// Print the settings in force and where they come from, or check them
+    Config(ConfigOptions),
     /// List every QoS policy: which values work here, which are refused, and the tests
     Features(FeaturesOptions),
     /// Print the samples of a topic
@@ -111,6 +114,7 @@ impl Command {
         match self {
             Self::Ps(look) | Self::Doctor(look) => look.color,
             Self::Ls(it) => it.look.color,
+            Self::Config(it) => it.look.color,
             Self::Features(it) => it.look.color,
             Self::Why(it) => it.look.color,
             Self::Sub(it) => it.look.color,
@@ -145,6 +149,22 @@ pub(crate) struct WhyOptions {
     pub(crate) reader: Option<String>,
     #[command(flatten)]
     pub(crate) look: Look,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConfigOptions {
+    #[command(subcommand)]
+    pub(crate) task: ConfigTask,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
+
+#[derive(Subcommand, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ConfigTask {
+    /// Every setting in force, and whether an option, the environment or nobody said so
+    Show,
+    /// Everything in the environment and the options that is not understood
+    Check,
 }
 
 #[derive(Args, Debug)]
@@ -318,8 +338,8 @@ pub(crate) struct DemoChild {
     pub(crate) file: Option<PathBuf>,
     #[arg(long)]
     pub(crate) domain_tag: String,
-    #[arg(long, default_value_t = 0)]
-    pub(crate) in_domain: u32,
+    #[arg(long)]
+    pub(crate) in_domain: Option<u32>,
     #[arg(long)]
     pub(crate) bad_network: bool,
     #[arg(long, value_parser = seconds, default_value = "3")]

@@ -1,6 +1,7 @@
 //! `whimbrel ps`: the participants of the domain.
 
 use serde::Serialize;
+use whimbrel::DomainParticipant;
 use whimbrel::domain::DiscoveredParticipant;
 
 use crate::bus::{self, vendor_name};
@@ -28,7 +29,7 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
     let participant = bus::look(options, "ps")?;
     let found = participant.discovered_participants();
     if found.is_empty() {
-        return Err(nobody(options));
+        return Err(nobody(&participant));
     }
     let rows: Vec<Row> = found.iter().map(row).collect();
     if output.json {
@@ -50,10 +51,10 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
 }
 
 /// What to say when there is nobody else.
-pub(crate) fn nobody(options: &BusOptions) -> Failure {
+pub(crate) fn nobody(participant: &DomainParticipant) -> Failure {
     Failure::Negative(format!(
         "no participant found in domain {}; `whimbrel doctor` looks for the cause",
-        options.domain
+        participant.domain_id()
     ))
 }
 

@@ -95,7 +95,11 @@ pub(crate) fn run(
     log.say(
         "INFO",
         "participant",
-        &format!("joined domain {} as {}", options.domain, participant.guid()),
+        &format!(
+            "joined domain {} as {}",
+            participant.domain_id(),
+            participant.guid()
+        ),
     )?;
     for interface in participant.interfaces() {
         log.say("INFO", "interfaces", &format!("uses {interface}"))?;

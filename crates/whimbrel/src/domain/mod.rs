@@ -7,17 +7,26 @@
 
 mod builder;
 mod discovered;
+mod environment;
 mod factory;
 mod interfaces;
+mod ip;
+mod join;
+mod nearest;
 mod participant;
+mod settings;
+mod values;
 
-pub use self::builder::{DomainParticipantBuilder, IpVersions};
+pub use self::builder::DomainParticipantBuilder;
 pub use self::discovered::{
     Diagnostics, DiscoveredEndpoint, DiscoveredParticipant, DiscoveredReader, DiscoveredWriter,
     SocketDiagnostics,
 };
+pub use self::environment::{EnvironmentProblem, environment_problems};
 pub use self::interfaces::{Interface, InterfaceAddress, system_interfaces};
+pub use self::ip::IpVersions;
 pub use self::participant::DomainParticipant;
 pub(crate) use self::participant::ParticipantInner;
+pub use self::settings::{Setting, SettingSource};
 pub use crate::driver::warning::Warning;
 pub use whimbrel_proto::{NearestWriter, Unserved};

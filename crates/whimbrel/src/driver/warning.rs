@@ -29,6 +29,12 @@ pub enum Warning {
         /// Why, as far as is known.
         unserved: Unserved,
     },
+    /// A term of the setting `interfaces` wants something that this host does not have now. When
+    /// the participant is made.
+    InterfaceMissing {
+        /// The term.
+        term: String,
+    },
     /// Somebody else sends with the identity of this participant. Once per address.
     OwnGuidClaimed {
         /// From where.
@@ -41,6 +47,9 @@ impl fmt::Display for Warning {
         match self {
             Self::ReaderUnserved { reader, unserved } => {
                 write!(f, "reader {reader} has no writer: {unserved}")
+            }
+            Self::InterfaceMissing { term } => {
+                write!(f, "interfaces: nothing here is `{term}`")
             }
             Self::OwnGuidClaimed { from } => {
                 write!(f, "{from} sends with the GUID of this participant")
@@ -80,7 +89,7 @@ impl Warnings {
     }
 
     /// Keeps and logs `warning`. Call without a lock: whoever listens to logs may do anything.
-    pub(super) fn raise(&self, warning: Warning) {
+    pub(crate) fn raise(&self, warning: Warning) {
         tracing::warn!(target: "whimbrel", "{warning}");
         if self.aloud && !tracing::dispatcher::has_been_set() {
             // A closed standard error is nobody to complain to.

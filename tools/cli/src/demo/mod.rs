@@ -109,7 +109,9 @@ fn start(
         Role::Subscriber => "demo-subscriber",
     });
     command.args(["--domain-tag", tag]);
-    command.args(["--in-domain", &options.domain.to_string()]);
+    if let Some(domain) = options.domain {
+        command.args(["--in-domain", &domain.to_string()]);
+    }
     let seconds = time.as_secs_f64().to_string();
     command.args(["--steady", &seconds, "--fast", &seconds]);
     if args.bad_network {

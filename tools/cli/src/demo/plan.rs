@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use whimbrel::DomainParticipant;
+use whimbrel::{DomainParticipant, DomainParticipantBuilder};
 
 use crate::failure::Failure;
 use crate::options::DemoChild;
@@ -31,10 +31,13 @@ pub(super) fn steady_lines(time: Duration) -> u64 {
 
 /// Joins the demo's part of the domain.
 pub(super) fn join(args: &DemoChild, what: &str) -> Result<DomainParticipant, Failure> {
-    let mut builder = DomainParticipant::builder(args.in_domain)
+    let mut builder = DomainParticipantBuilder::default()
         .name(format!("whimbrel demo {what}"))
         .interfaces("lo")
         .domain_tag(&args.domain_tag);
+    if let Some(domain) = args.in_domain {
+        builder = builder.domain(domain);
+    }
     if args.bad_network {
         builder = builder.faults(LOSS_PER_MILLE, 0, time::now_ns());
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
     let rest = options.wait.unwrap_or(LISTEN);
     stop::sleep_until(started + rest)?;
     let seen = Seen {
-        domain: options.domain,
+        domain: participant.domain_id(),
         interfaces: system_interfaces()?,
         used: used.iter().map(|it| it.name.clone()).collect(),
         echoes,

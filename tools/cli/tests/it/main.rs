@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bus;
+mod config;
 mod features;
 mod signals;
 
@@ -107,7 +108,7 @@ impl Drop for Running {
 fn program(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_whimbrel"));
     command.args(args).stdin(Stdio::null());
-    for name in ["DOMAIN", "INTERFACES", "PEERS", "IP"] {
+    for name in ["DOMAIN", "INTERFACES", "PEERS", "IP", "LOG"] {
         command.env_remove(format!("WHIMBREL_{name}"));
     }
     command

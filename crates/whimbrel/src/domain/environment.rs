@@ -1,0 +1,234 @@
+//! The `WHIMBREL_…` variables of a process: all are known and understood, or refused.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+
+use super::nearest::nearest;
+use super::values::{self, Fault};
+use crate::error::Error;
+
+/// With what the names of our variables begin.
+const PREFIX: &str = "WHIMBREL_";
+
+/// Prefix of variables that programs may use around the tests of this repository.
+const TEST_PREFIX: &str = "WHIMBREL_TEST_";
+
+/// Variables that belong to tools of this repository, not to the bus.
+const OF_TOOLS: &[&str] = &["WHIMBREL_PEER_PYTHON", "WHIMBREL_REPLAY_BOUNDED"];
+
+/// A variable that is a setting.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    /// The values that make sense, in words.
+    pub(super) allowed: &'static str,
+    check: fn(&str) -> Result<(), Fault>,
+}
+
+pub(super) const DOMAIN: Variable = Variable {
+    name: "WHIMBREL_DOMAIN",
+    allowed: "a number from 0 to 232",
+    check: |text| values::domain(text).map(drop),
+};
+
+pub(super) const INTERFACES: Variable = Variable {
+    name: "WHIMBREL_INTERFACES",
+    allowed: "names, globs, addresses and networks, separated by commas; `!` in front excludes",
+    check: |text| values::interfaces(text).map(drop),
+};
+
+pub(super) const PEERS: Variable = Variable {
+    name: "WHIMBREL_PEERS",
+    allowed: "IP addresses, with or without port, separated by commas",
+    check: |text| values::peers(text).map(drop),
+};
+
+pub(super) const IP: Variable = Variable {
+    name: "WHIMBREL_IP",
+    allowed: "4, 6 or 46",
+    check: |text| values::ip(text).map(drop),
+};
+
+pub(super) const LOG: Variable = Variable {
+    name: "WHIMBREL_LOG",
+    allowed: "warn or off",
+    check: |text| values::log(text).map(drop),
+};
+
+const VARIABLES: &[Variable] = &[DOMAIN, INTERFACES, IP, LOG, PEERS];
+
+/// A variable of the environment that is not understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct EnvironmentProblem {
+    /// Its name.
+    pub variable: String,
+    /// Its value.
+    pub value: String,
+    /// The first character of the value at fault, counted from 1; `None` where the variable as a
+    /// whole is.
+    pub position: Option<usize>,
+    /// What is wrong, and what was meant, where that can be guessed.
+    pub what: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for EnvironmentProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={:?}: ", self.variable, self.value)?;
+        if let Some(position) = self.position {
+            write!(f, "at character {position}: ")?;
+        }
+        write!(f, "{}; allowed: {}", self.what, self.allowed)
+    }
+}
+
+/// The variables with our prefix, without those of tools.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Environment {
+    values: BTreeMap<String, String>,
+    unreadable: Vec<EnvironmentProblem>,
+}
+
+impl Environment {
+    /// Those of this process.
+    pub(super) fn of_process() -> Self {
+        let mut environment = Self::default();
+        for (name, value) in env::vars_os() {
+            let Some(name) = name.to_str().filter(|name| is_ours(name)) else {
+                continue;
+            };
+            match value.into_string() {
+                Ok(value) => {
+                    environment.values.insert(name.to_owned(), value);
+                }
+                Err(value) => environment.unreadable.push(EnvironmentProblem {
+                    variable: name.to_owned(),
+                    value: value.to_string_lossy().into_owned(),
+                    position: None,
+                    what: "the value is not UTF-8".into(),
+                    allowed: "text".into(),
+                }),
+            }
+        }
+        environment
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(pairs: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self {
+            values: pairs.iter().map(owned).collect(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// The value of `variable`, where it is set and not empty.
+    pub(super) fn text(&self, variable: Variable) -> Option<&str> {
+        let text = self.values.get(variable.name)?;
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// Everything that is not understood, in the order of the names.
+    pub(super) fn problems(&self) -> Vec<EnvironmentProblem> {
+        let judged = self
+            .values
+            .iter()
+            .filter_map(|(name, value)| judge(name, value));
+        let mut problems: Vec<_> = judged.chain(self.unreadable.iter().cloned()).collect();
+        problems.sort_by(|one, two| one.variable.cmp(&two.variable));
+        problems
+    }
+
+    /// Refuses everything that is not understood.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let problems: Vec<String> = self.problems().iter().map(ToString::to_string).collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::BadParameter(problems.join("\n")))
+    }
+}
+
+/// Every `WHIMBREL_…` variable of this process that is not understood, in the order of their
+/// names. Participants are not made while there is one.
+pub fn environment_problems() -> Vec<EnvironmentProblem> {
+    Environment::of_process().problems()
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && !OF_TOOLS.contains(&name)
+}
+
+fn judge(name: &str, value: &str) -> Option<EnvironmentProblem> {
+    let problem = |position, what, allowed: String| EnvironmentProblem {
+        variable: name.to_owned(),
+        value: value.to_owned(),
+        position,
+        what,
+        allowed,
+    };
+    let names = || VARIABLES.iter().map(|it| it.name);
+    let Some(variable) = VARIABLES.iter().find(|it| it.name == name) else {
+        let meant = nearest(name, names());
+        let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it}?"));
+        let all = names().collect::<Vec<_>>().join(", ");
+        return Some(problem(None, format!("no such setting{meant}"), all));
+    };
+    if value.trim().is_empty() {
+        return None;
+    }
+    let fault = (variable.check)(value).err()?;
+    Some(problem(Some(fault.at), fault.what, variable.allowed.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pairs: &[(&str, &str)], expected: &[&str]) {
+        let problems = Environment::of(pairs).problems();
+        let texts: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named_with_its_place() {
+        check(&[("WHIMBREL_IP", "46"), ("WHIMBREL_PEERS", "")], &[]);
+        check(
+            &[("WHIMBREL_PEERS", "10.0.0.7,10.0.0.x")],
+            &[
+                "WHIMBREL_PEERS=\"10.0.0.7,10.0.0.x\": at character 10: \"10.0.0.x\" is not an IP \
+               address, with or without port; allowed: IP addresses, with or without port, \
+               separated by commas",
+            ],
+        );
+        check(
+            &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
+            &[
+                "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
+                 allowed: WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IP, WHIMBREL_LOG, \
+                 WHIMBREL_PEERS",
+                "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
+                 \"off\"?; allowed: warn or off",
+            ],
+        );
+    }
+
+    #[test]
+    fn all_problems_are_one_error() {
+        let environment = Environment::of(&[("WHIMBREL_IP", "5"), ("WHIMBREL_DOMAIN", "999")]);
+        let error = environment.check().unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 2, "{error}");
+    }
+
+    #[test]
+    fn variables_of_tools_are_let_alone() {
+        assert!(!is_ours("WHIMBREL_PEER_PYTHON"));
+        assert!(!is_ours("WHIMBREL_TEST_SEED"));
+        assert!(!is_ours("PATH"));
+        assert!(is_ours("WHIMBREL_PEER"));
+    }
+}

@@ -1,0 +1,423 @@
+//! The settings in force: what the program said, else the environment, else the default.
+
+use std::fmt;
+
+use whimbrel_base::guid::GuidPrefix;
+use whimbrel_base::limits::Limits;
+use whimbrel_base::time::Duration;
+use whimbrel_net::interfaces::InterfaceFilter;
+use whimbrel_proto::ParticipantConfig;
+
+use super::environment::{self, Environment, Variable};
+use super::ip::IpVersions;
+use super::values::{self, Fault, Peer};
+use crate::driver::ports;
+use crate::error::Error;
+
+/// Shortest lease of a participant.
+const LEASE_MIN: Duration = Duration::from_millis(100);
+
+/// Shortest time between announcements.
+const PERIOD_MIN: Duration = Duration::from_millis(10);
+
+const DURATION: &str = "a span of time";
+const SWITCH: &str = "on or off";
+const TEXT: &str = "any text";
+
+/// Who said what a setting is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SettingSource {
+    /// Nobody.
+    Default,
+    /// This variable of the environment.
+    Environment(&'static str),
+    /// The program, by [`super::DomainParticipantBuilder`].
+    Builder,
+}
+
+impl fmt::Display for SettingSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Builder => f.write_str("builder"),
+        }
+    }
+}
+
+/// A setting as it is in force.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Setting {
+    /// Its name: that of the builder's method, for limits that of the field.
+    pub name: &'static str,
+    /// Its value, for people.
+    pub value: String,
+    /// Who said so.
+    pub source: SettingSource,
+    /// The variable that sets it where the program does not.
+    pub variable: Option<&'static str>,
+    /// The values that make sense, in words.
+    pub allowed: &'static str,
+}
+
+/// What the program said, if anything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) domain: Option<u32>,
+    pub(super) domain_tag: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) interfaces: Option<String>,
+    pub(super) peers: Option<Vec<String>>,
+    pub(super) ip: Option<IpVersions>,
+    pub(super) multicast: Option<bool>,
+    pub(super) loopback_probing: Option<bool>,
+    pub(super) lease: Option<Duration>,
+    pub(super) announce_period: Option<Duration>,
+    pub(super) unserved_patience: Option<Duration>,
+    pub(super) log: Option<bool>,
+    pub(super) limits: Option<Limits>,
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sourced<T> {
+    pub(super) value: T,
+    source: SettingSource,
+}
+
+impl<T> Sourced<T> {
+    fn of_builder(value: Option<T>, default: T) -> Self {
+        match value {
+            Some(value) => Self {
+                value,
+                source: SettingSource::Builder,
+            },
+            None => Self {
+                value: default,
+                source: SettingSource::Default,
+            },
+        }
+    }
+}
+
+/// All settings that have variables or defaults.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) domain: Sourced<u32>,
+    pub(super) domain_tag: Sourced<String>,
+    pub(super) name: Sourced<String>,
+    pub(super) interfaces: Sourced<InterfaceFilter>,
+    pub(super) peers: Sourced<Vec<Peer>>,
+    pub(super) ip: Sourced<IpVersions>,
+    pub(super) multicast: Sourced<bool>,
+    pub(super) loopback_probing: Sourced<bool>,
+    pub(super) lease: Sourced<Duration>,
+    pub(super) announce_period: Sourced<Duration>,
+    pub(super) unserved_patience: Sourced<Duration>,
+    pub(super) log: Sourced<bool>,
+    pub(super) limits: Sourced<Limits>,
+}
+
+impl Settings {
+    /// # Errors
+    /// Values that make no sense, whether or not another takes their place.
+    pub(super) fn resolve(asked: &Asked, environment: &Environment) -> Result<Self, Error> {
+        environment.check()?;
+        let defaults = ParticipantConfig::new(GuidPrefix::UNKNOWN, 0);
+        let interfaces = asked.interfaces.as_deref();
+        let interfaces = interfaces.map(|text| said("interfaces", text, values::interfaces));
+        let peers = asked.peers.as_deref().map(peers_said);
+        let settings = Self {
+            domain: either(
+                asked.domain,
+                environment,
+                environment::DOMAIN,
+                values::domain,
+            )?,
+            domain_tag: Sourced::of_builder(asked.domain_tag.clone(), String::new()),
+            name: Sourced::of_builder(asked.name.clone(), String::new()),
+            interfaces: either(
+                interfaces.transpose()?,
+                environment,
+                environment::INTERFACES,
+                values::interfaces,
+            )?,
+            peers: either(
+                peers.transpose()?,
+                environment,
+                environment::PEERS,
+                values::peers,
+            )?,
+            ip: either(asked.ip, environment, environment::IP, values::ip)?,
+            multicast: Sourced::of_builder(asked.multicast, true),
+            loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
+            lease: Sourced::of_builder(asked.lease, defaults.lease),
+            announce_period: Sourced::of_builder(asked.announce_period, defaults.announce_period),
+            unserved_patience: Sourced::of_builder(
+                asked.unserved_patience,
+                defaults.unserved_patience,
+            ),
+            log: log_of(asked.log, environment)?,
+            limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let domain = self.domain.value;
+        if domain > ports::DOMAIN_MAX {
+            return Err(Error::BadParameter(format!(
+                "domain {domain} has no ports; domains go from 0 to {}",
+                ports::DOMAIN_MAX
+            )));
+        }
+        let (lease, period) = (self.lease.value, self.announce_period.value);
+        if period < PERIOD_MIN || lease < LEASE_MIN || period > lease.divided_by(2) {
+            return Err(Error::BadParameter(format!(
+                "a lease of {lease} with an announcement every {period}: the lease must be at \
+                 least {LEASE_MIN}, the period at least {PERIOD_MIN} and at most half the lease"
+            )));
+        }
+        Ok(())
+    }
+
+    /// All of them, for people.
+    pub(super) fn list(&self) -> Vec<Setting> {
+        let domain = environment::DOMAIN;
+        let mut list = vec![
+            of_variable("domain", &self.domain, domain, u32::to_string),
+            plain("domain_tag", &self.domain_tag, TEXT, |it| it.clone()),
+            plain("name", &self.name, TEXT, |it| it.clone()),
+            of_variable(
+                "interfaces",
+                &self.interfaces,
+                environment::INTERFACES,
+                interfaces_text,
+            ),
+            of_variable("peers", &self.peers, environment::PEERS, |it| {
+                peers_text(it)
+            }),
+            of_variable("ip", &self.ip, environment::IP, IpVersions::to_string),
+            plain("multicast", &self.multicast, SWITCH, on_or_off),
+            plain(
+                "loopback_probing",
+                &self.loopback_probing,
+                SWITCH,
+                on_or_off,
+            ),
+            plain("lease", &self.lease, DURATION, Duration::to_string),
+            plain(
+                "announce_period",
+                &self.announce_period,
+                "a span of time, at most half the lease",
+                Duration::to_string,
+            ),
+            plain(
+                "unserved_patience",
+                &self.unserved_patience,
+                DURATION,
+                Duration::to_string,
+            ),
+            of_variable("log", &self.log, environment::LOG, |aloud| {
+                if *aloud { "warn" } else { "off" }.into()
+            }),
+        ];
+        let defaults = Limits::DEFAULT.entries();
+        let limits = self.limits.value.entries();
+        list.extend(limits.into_iter().zip(defaults).map(|(entry, default)| {
+            let source = if entry == default {
+                SettingSource::Default
+            } else {
+                self.limits.source
+            };
+            Setting {
+                name: entry.0,
+                value: entry.1.to_string(),
+                source,
+                variable: None,
+                allowed: "a number",
+            }
+        }));
+        list
+    }
+}
+
+/// What the program said, else the environment, else the default.
+fn either<T: Default>(
+    said: Option<T>,
+    environment: &Environment,
+    variable: Variable,
+    read: fn(&str) -> Result<T, Fault>,
+) -> Result<Sourced<T>, Error> {
+    match (said, environment.text(variable)) {
+        (None, Some(text)) => Ok(Sourced {
+            value: read(text).map_err(|fault| refuse(variable.name, text, &fault))?,
+            source: SettingSource::Environment(variable.name),
+        }),
+        (said, _) => Ok(Sourced::of_builder(said, T::default())),
+    }
+}
+
+fn log_of(said: Option<bool>, environment: &Environment) -> Result<Sourced<bool>, Error> {
+    let variable = environment::LOG;
+    let found: Sourced<Option<bool>> = either(said.map(Some), environment, variable, |text| {
+        values::log(text).map(Some)
+    })?;
+    Ok(Sourced {
+        value: found.value.unwrap_or(true),
+        source: found.source,
+    })
+}
+
+fn said<T>(name: &str, text: &str, read: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {
+    read(text).map_err(|fault| refuse(name, text, &fault))
+}
+
+fn peers_said(texts: &[String]) -> Result<Vec<Peer>, Error> {
+    let texts = texts.iter().map(|text| text.trim());
+    let read = |text: &str| {
+        values::peer(text).ok_or_else(|| {
+            Error::BadParameter(format!(
+                "peer {text:?} is not an IP address, with or without port"
+            ))
+        })
+    };
+    texts.filter(|text| !text.is_empty()).map(read).collect()
+}
+
+fn refuse(name: &str, text: &str, fault: &Fault) -> Error {
+    let Fault { at, what } = fault;
+    Error::BadParameter(format!("{name}={text:?}: at character {at}: {what}"))
+}
+
+fn of_variable<T>(
+    name: &'static str,
+    sourced: &Sourced<T>,
+    variable: Variable,
+    text: impl Fn(&T) -> String,
+) -> Setting {
+    Setting {
+        variable: Some(variable.name),
+        ..plain(name, sourced, variable.allowed, text)
+    }
+}
+
+fn plain<T>(
+    name: &'static str,
+    sourced: &Sourced<T>,
+    allowed: &'static str,
+    text: impl Fn(&T) -> String,
+) -> Setting {
+    Setting {
+        name,
+        value: text(&sourced.value),
+        source: sourced.source,
+        variable: None,
+        allowed,
+    }
+}
+
+fn on_or_off(on: &bool) -> String {
+    if *on { "on" } else { "off" }.into()
+}
+
+fn interfaces_text(filter: &InterfaceFilter) -> String {
+    let text = filter.to_string();
+    if text.is_empty() { "all".into() } else { text }
+}
+
+fn peers_text(peers: &[Peer]) -> String {
+    let text = |peer: &Peer| match peer {
+        Peer::Socket(addr) => addr.to_string(),
+        Peer::Host(ip) => ip.to_string(),
+    };
+    let texts: Vec<String> = peers.iter().map(text).collect();
+    if texts.is_empty() {
+        "none".into()
+    } else {
+        texts.join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(builder: &Asked, pairs: &[(&str, &str)], name: &str, expected: (&str, SettingSource)) {
+        let settings = Settings::resolve(builder, &Environment::of(pairs)).unwrap();
+        let list = settings.list();
+        let found = list.iter().find(|it| it.name == name).unwrap();
+        assert_eq!((found.value.as_str(), found.source), expected, "{name}");
+    }
+
+    #[test]
+    fn the_program_comes_before_the_environment_and_that_before_the_default() {
+        let variable = |name| SettingSource::Environment(name);
+        let nothing = Asked::default();
+        let default = SettingSource::Default;
+        check(&nothing, &[], "domain", ("0", default));
+        check(&nothing, &[], "interfaces", ("all", default));
+        check(&nothing, &[], "peers", ("none", default));
+        check(&nothing, &[], "ip", ("4", default));
+        check(&nothing, &[], "lease", ("10s", default));
+        check(&nothing, &[], "log", ("warn", default));
+        let pairs = [
+            ("WHIMBREL_DOMAIN", "7"),
+            ("WHIMBREL_IP", "46"),
+            ("WHIMBREL_PEERS", "10.0.0.7:99, ::1"),
+            ("WHIMBREL_INTERFACES", "eth*, !lo"),
+            ("WHIMBREL_LOG", "off"),
+        ];
+        let peers = ("10.0.0.7:99,::1", variable("WHIMBREL_PEERS"));
+        check(&nothing, &pairs, "peers", peers);
+        let domain = ("7", variable("WHIMBREL_DOMAIN"));
+        check(&nothing, &pairs, "domain", domain);
+        check(&nothing, &pairs, "ip", ("46", variable("WHIMBREL_IP")));
+        check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
+        let interfaces = ("eth*,!lo", variable("WHIMBREL_INTERFACES"));
+        check(&nothing, &pairs, "interfaces", interfaces);
+        let all = Asked {
+            domain: Some(3),
+            interfaces: Some("lo".into()),
+            peers: Some(vec!["10.0.0.8".into()]),
+            ip: Some(IpVersions::V6),
+            ..Asked::default()
+        };
+        let builder = SettingSource::Builder;
+        check(&all, &pairs, "domain", ("3", builder));
+        check(&all, &pairs, "peers", ("10.0.0.8", builder));
+        check(&all, &pairs, "ip", ("6", builder));
+        check(&all, &pairs, "interfaces", ("lo", builder));
+    }
+
+    #[test]
+    fn limits_are_listed_one_by_one() {
+        let limits = Limits {
+            remote_participants_max: 7,
+            ..Limits::DEFAULT
+        };
+        let builder = Asked {
+            limits: Some(limits),
+            ..Asked::default()
+        };
+        let said = ("7", SettingSource::Builder);
+        check(&builder, &[], "remote_participants_max", said);
+        let kept = Limits::DEFAULT.locators_max.to_string();
+        let unsaid = (kept.as_str(), SettingSource::Default);
+        check(&builder, &[], "locators_max", unsaid);
+    }
+
+    #[test]
+    fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
+        let builder = Asked {
+            ip: Some(IpVersions::V4),
+            ..Asked::default()
+        };
+        let environment = Environment::of(&[("WHIMBREL_IP", "5")]);
+        let error = Settings::resolve(&builder, &environment).unwrap_err();
+        assert!(error.to_string().contains("WHIMBREL_IP"), "{error}");
+    }
+}

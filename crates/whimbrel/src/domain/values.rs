@@ -1,0 +1,136 @@
+//! Reading the values of settings, with the place of what is wrong.
+
+use std::net::{IpAddr, SocketAddr};
+
+use whimbrel_net::interfaces::InterfaceFilter;
+
+use super::ip::IpVersions;
+use super::nearest::nearest;
+use crate::driver::ports;
+use crate::error::Error;
+
+/// What is wrong with a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Fault {
+    /// The first character at fault, counted from 1.
+    pub(super) at: usize,
+    /// What is wrong there.
+    pub(super) what: String,
+}
+
+/// A host to announce ourselves to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Peer {
+    /// On this port.
+    Socket(SocketAddr),
+    /// On the well-known ports of the first participants.
+    Host(IpAddr),
+}
+
+/// The terms of a list that commas separate, each with the place where it starts.
+fn terms(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 1;
+    text.split(',').filter_map(move |part| {
+        let blanks = part.chars().take_while(|c| c.is_whitespace()).count();
+        let at = start + blanks;
+        start += part.chars().count() + 1;
+        let term = part.trim();
+        (!term.is_empty()).then_some((at, term))
+    })
+}
+
+pub(super) fn domain(text: &str) -> Result<u32, Fault> {
+    let number = text.trim().parse::<u32>().ok();
+    number
+        .filter(|number| *number <= ports::DOMAIN_MAX)
+        .ok_or_else(|| Fault {
+            at: 1,
+            what: format!("{text:?} is not a domain"),
+        })
+}
+
+pub(super) fn interfaces(text: &str) -> Result<InterfaceFilter, Fault> {
+    for (at, term) in terms(text) {
+        term.parse::<InterfaceFilter>().map_err(|error| Fault {
+            at,
+            what: error.to_string(),
+        })?;
+    }
+    text.parse::<InterfaceFilter>().map_err(|error| Fault {
+        at: 1,
+        what: error.to_string(),
+    })
+}
+
+pub(super) fn peers(text: &str) -> Result<Vec<Peer>, Fault> {
+    let read = |(at, term): (usize, &str)| {
+        peer(term).ok_or_else(|| Fault {
+            at,
+            what: format!("{term:?} is not an IP address, with or without port"),
+        })
+    };
+    terms(text).map(read).collect()
+}
+
+pub(super) fn peer(text: &str) -> Option<Peer> {
+    let socket = text.parse().map(Peer::Socket).ok();
+    socket.or_else(|| text.parse().map(Peer::Host).ok())
+}
+
+pub(super) fn ip(text: &str) -> Result<IpVersions, Fault> {
+    text.parse().map_err(|error: Error| Fault {
+        at: 1,
+        what: error.to_string(),
+    })
+}
+
+/// Whether warnings are said on standard error.
+pub(super) fn log(text: &str) -> Result<bool, Fault> {
+    match text.trim() {
+        "warn" => Ok(true),
+        "off" => Ok(false),
+        other => {
+            let meant = nearest(other, ["warn", "off"]);
+            let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
+            Err(Fault {
+                at: 1,
+                what: format!("{other:?} is no log level{meant}"),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_name_their_place() {
+        let check = |fault: Result<(), Fault>, at, what: &str| {
+            let fault = fault.unwrap_err();
+            assert_eq!(fault.at, at, "{fault:?}");
+            assert!(fault.what.contains(what), "{fault:?}");
+        };
+        let dropped = |it: Result<Vec<Peer>, Fault>| it.map(drop);
+        check(dropped(peers("10.0.0.7, 10.0.0.x")), 11, "\"10.0.0.x\"");
+        check(dropped(peers("größe")), 1, "größe");
+        check(dropped(peers("1.2.3.4:70000")), 1, "70000");
+        check(dropped(peers(",,\u{e4},")), 3, "address");
+        check(interfaces("lo,10.0.0.0/99").map(drop), 4, "network bits");
+        check(interfaces("!").map(drop), 1, "excludes nothing");
+        check(domain("233").map(drop), 1, "233");
+        check(domain("-1").map(drop), 1, "-1");
+        check(ip("v4").map(drop), 1, "v4");
+        check(log("wran").map(drop), 1, "did you mean \"warn\"?");
+    }
+
+    #[test]
+    fn lists_may_have_blanks_and_empty_terms() {
+        let hosts = peers(" 10.0.0.7 ,, [::1]:7412,::1 ").unwrap();
+        assert_eq!(hosts.len(), 3);
+        assert!(matches!(hosts[1], Peer::Socket(it) if it.port() == 7412));
+        assert_eq!(peers("").unwrap(), []);
+        assert_eq!(domain(" 232 "), Ok(232));
+        assert_eq!(ip("64"), Ok(IpVersions::Both));
+    }
+}
