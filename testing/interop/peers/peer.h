@@ -18,12 +18,14 @@
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TIMEOUT = 3, EXIT_UNSUPPORTED = 4 };
 enum { KEYS_MAX = 16, PEERS_MAX = 16, KEY_BYTES_MAX = 129, POLL_MS = 2 };
+enum { TOPICS_MAX = 256, MEMBERS_MAX = 16, MESH_COUNT_MAX = 512 };
 
 typedef enum { TYPE_SHAPE, TYPE_KEYLESS, TYPE_TELEMETRY } peer_type;
 typedef enum { END_NOTHING, END_DISPOSE, END_UNREGISTER } peer_end;
+typedef enum { ROLE_PUBLISH, ROLE_SUBSCRIBE, ROLE_MESH } peer_role;
 
 typedef struct {
-  bool publish;
+  peer_role role;
   const char *topic;
   peer_type type;
   uint32_t domain;
@@ -31,10 +33,14 @@ typedef struct {
   bool transient_local;
   bool keep_all;
   int32_t keep_last;
+  uint32_t max_samples; /* 0: no limit */
   int xcdr; /* 0: whatever the vendor does by itself */
   uint32_t count;
   uint32_t size_bytes;
   uint32_t period_ms;
+  uint32_t take_ms; /* sub: one sample at a time, and such a pause after it */
+  uint32_t topics;  /* mesh */
+  uint32_t members; /* mesh */
   peer_end end;
   const char *end_key;
   uint32_t wait_matched;
@@ -130,7 +136,8 @@ static inline bool option_of_qos(peer_options *o, int argc, char **argv, int *i)
   else if (strcmp(name, "--keep-last") == 0) {
     o->keep_all = false;
     o->keep_last = (int32_t)option_number(argc, argv, i);
-  } else if (strcmp(name, "--xcdr") == 0) o->xcdr = (int)option_number(argc, argv, i);
+  } else if (strcmp(name, "--max-samples") == 0) o->max_samples = option_number(argc, argv, i);
+  else if (strcmp(name, "--xcdr") == 0) o->xcdr = (int)option_number(argc, argv, i);
   else return false;
   return true;
 }
@@ -155,6 +162,9 @@ static inline void option_of_run(peer_options *o, int argc, char **argv, int *i)
   else if (strcmp(name, "--count") == 0) o->count = option_number(argc, argv, i);
   else if (strcmp(name, "--size") == 0) o->size_bytes = option_number(argc, argv, i);
   else if (strcmp(name, "--period-ms") == 0) o->period_ms = option_number(argc, argv, i);
+  else if (strcmp(name, "--take-ms") == 0) o->take_ms = option_number(argc, argv, i);
+  else if (strcmp(name, "--topics") == 0) o->topics = option_number(argc, argv, i);
+  else if (strcmp(name, "--members") == 0) o->members = option_number(argc, argv, i);
   else if (strcmp(name, "--key") == 0) option_keys(o, option_value(argc, argv, i));
   else if (strcmp(name, "--dispose") == 0) option_end(o, END_DISPOSE, option_value(argc, argv, i));
   else if (strcmp(name, "--unregister") == 0)
@@ -164,6 +174,15 @@ static inline void option_of_run(peer_options *o, int argc, char **argv, int *i)
   else if (strcmp(name, "--linger-ms") == 0) o->linger_ms = option_number(argc, argv, i);
   else if (strcmp(name, "--timeout-s") == 0) o->timeout_s = option_number(argc, argv, i);
   else give_up(EXIT_USAGE, "unknown option %s", name);
+}
+
+static inline peer_role option_role(int argc, char **argv) {
+  const char *text = argc < 2 ? "" : argv[1];
+  if (strcmp(text, "pub") == 0) return ROLE_PUBLISH;
+  if (strcmp(text, "sub") == 0) return ROLE_SUBSCRIBE;
+  if (strcmp(text, "mesh") == 0) return ROLE_MESH;
+  give_up(EXIT_USAGE, "first argument: pub, sub or mesh");
+  return ROLE_PUBLISH;
 }
 
 static inline peer_options parse_options(int argc, char **argv) {
@@ -177,9 +196,9 @@ static inline peer_options parse_options(int argc, char **argv) {
   o.linger_ms = 200;
   o.timeout_s = 30;
   o.interface_name = "lo";
-  if (argc < 2 || (strcmp(argv[1], "pub") != 0 && strcmp(argv[1], "sub") != 0))
-    give_up(EXIT_USAGE, "first argument: pub or sub");
-  o.publish = strcmp(argv[1], "pub") == 0;
+  o.topics = 1;
+  o.members = 1;
+  o.role = option_role(argc, argv);
   for (int i = 2; i < argc; i++)
     if (!option_of_qos(&o, argc, argv, &i) && !option_of_network(&o, argc, argv, &i))
       option_of_run(&o, argc, argv, &i);
@@ -188,6 +207,10 @@ static inline peer_options parse_options(int argc, char **argv) {
   if (o.keys_count == 0) option_keys(&o, o.type == TYPE_SHAPE ? "BLUE" : "1");
   if (o.end != END_NOTHING && o.type == TYPE_KEYLESS)
     give_up(EXIT_USAGE, "keyless has no instance to dispose or unregister");
+  if (o.role == ROLE_MESH && (o.type != TYPE_SHAPE || o.topics > TOPICS_MAX || o.topics == 0))
+    give_up(EXIT_USAGE, "mesh: shapes, 1 to %d topics", TOPICS_MAX);
+  if (o.role == ROLE_MESH && o.count > MESH_COUNT_MAX)
+    give_up(EXIT_USAGE, "mesh: at most %d samples", MESH_COUNT_MAX);
   return o;
 }
 
@@ -277,6 +300,54 @@ static inline void say_matched(uint32_t current) {
   if (current == last) return;
   say("%s %u", current > last ? "matched" : "unmatched", current);
   last = current;
+}
+
+/* --- mesh: many topics, everybody writes and reads all of them --------------------------- */
+
+
+
+typedef struct {
+  uint32_t newest;
+  uint8_t seen[MESH_COUNT_MAX / 8 + 1];
+} mesh_numbers;
+
+/* Takes note of a sample: none twice; in order, or else it is counted in `disorder`. */
+static inline void mesh_note(const peer_options *o, uint32_t topic, const char *key, uint32_t seq,
+                             bool intact, uint32_t *received, uint32_t *disorder) {
+  static struct { char key[KEY_BYTES_MAX]; mesh_numbers numbers[TOPICS_MAX]; } members[MEMBERS_MAX];
+  mesh_numbers *it;
+  uint32_t i = 0;
+  if (!intact || seq == 0 || seq > o->count)
+    give_up(EXIT_ERROR, "topic %u: sample %u of %s is not as written", topic, seq, key);
+  while (i < MEMBERS_MAX && members[i].key[0] != '\0' && strcmp(members[i].key, key) != 0) i++;
+  if (i >= o->members || i == MEMBERS_MAX) give_up(EXIT_ERROR, "more members than agreed: %s", key);
+  snprintf(members[i].key, KEY_BYTES_MAX, "%s", key);
+  it = &members[i].numbers[topic];
+  if (it->seen[seq / 8] & (1u << (seq % 8)))
+    give_up(EXIT_ERROR, "topic %u: sample %u of %s twice", topic, seq, key);
+  it->seen[seq / 8] |= (uint8_t)(1u << (seq % 8));
+  if (seq != it->newest + 1) (*disorder)++;
+  it->newest = seq;
+  (*received)++;
+}
+
+/* What one look at a mesh found: the fewest matches of any writer and of any reader. */
+typedef struct {
+  uint32_t writers;
+  uint32_t readers;
+} mesh_matches;
+
+/* Prints how far the mesh has come; true when all endpoints have found all others. */
+static inline bool mesh_matched(const peer_options *o, mesh_matches fewest) {
+  static mesh_matches last;
+  if (fewest.writers != last.writers || fewest.readers != last.readers)
+    say("mesh writers %u readers %u", fewest.writers, fewest.readers);
+  last = fewest;
+  return fewest.writers >= o->members && fewest.readers >= o->members;
+}
+
+static inline void mesh_give_up(const peer_options *o, uint32_t received) {
+  give_up(EXIT_TIMEOUT, "mesh: received %u of %u", received, o->topics * o->members * o->count);
 }
 
 /* The IPv4 address of an interface name; a text that is an address already is returned as it is. */

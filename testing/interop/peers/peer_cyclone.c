@@ -47,6 +47,9 @@ static dds_qos_t *endpoint_qos(void) {
   dds_qset_durability_service(qos, 0,
                               options.keep_all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST,
                               options.keep_all ? 0 : options.keep_last, -1, -1, -1);
+  if (options.max_samples != 0)
+    dds_qset_resource_limits(qos, (int32_t)options.max_samples, DDS_LENGTH_UNLIMITED,
+                             DDS_LENGTH_UNLIMITED);
   dds_qset_writer_data_lifecycle(qos, false);
   if (options.xcdr != 0) {
     dds_data_representation_id_t id =
@@ -230,7 +233,8 @@ static uint32_t take(dds_entity_t reader) {
   enum { BATCH = 32 };
   void *samples[BATCH] = {NULL};
   dds_sample_info_t infos[BATCH];
-  dds_return_t n = dds_take(reader, samples, infos, BATCH, BATCH);
+  uint32_t most = options.take_ms != 0 ? 1 : BATCH;
+  dds_return_t n = dds_take(reader, samples, infos, most, most);
   uint32_t received = 0;
   if (n < 0) give_up(EXIT_ERROR, "take: %s", dds_strretcode(n));
   for (dds_return_t i = 0; i < n; i++) {
@@ -245,6 +249,7 @@ static uint32_t take(dds_entity_t reader) {
     say_state(facts_of(samples[i]).key, state_of(infos[i].instance_state));
   }
   if (n > 0) dds_return_loan(reader, samples, n);
+  if (received > 0) pause_ms(options.take_ms);
   return received;
 }
 
@@ -275,6 +280,89 @@ static int subscribe(dds_entity_t participant, dds_entity_t topic) {
   return 0;
 }
 
+/* --- mesh --------------------------------------------------------------------------------- */
+
+static dds_entity_t mesh_writers[TOPICS_MAX], mesh_readers[TOPICS_MAX];
+
+static void mesh_create(dds_entity_t participant) {
+  dds_qos_t *qos = endpoint_qos();
+  char name[256];
+  for (uint32_t i = 0; i < options.topics; i++) {
+    snprintf(name, sizeof name, "%s_%u", options.topic, i);
+    dds_entity_t topic = made(dds_create_topic(participant, descriptor(), name, NULL, NULL), name);
+    mesh_writers[i] = made(dds_create_writer(participant, topic, qos, NULL), "writer");
+    mesh_readers[i] = made(dds_create_reader(participant, topic, qos, NULL), "reader");
+  }
+  dds_delete_qos(qos);
+}
+
+static mesh_matches mesh_look(void) {
+  mesh_matches fewest = {UINT32_MAX, UINT32_MAX};
+  for (uint32_t i = 0; i < options.topics; i++) {
+    dds_publication_matched_status_t of_writer;
+    dds_subscription_matched_status_t of_reader;
+    dds_get_publication_matched_status(mesh_writers[i], &of_writer);
+    dds_get_subscription_matched_status(mesh_readers[i], &of_reader);
+    if (of_reader.current_count < fewest.writers) fewest.writers = of_reader.current_count;
+    if (of_writer.current_count < fewest.readers) fewest.readers = of_writer.current_count;
+  }
+  return fewest;
+}
+
+static void mesh_write(uint32_t seq) {
+  void *sample = make_sample(seq, options.keys[0]);
+  for (uint32_t i = 0; i < options.topics; i++) {
+    dds_return_t rc = dds_write(mesh_writers[i], sample);
+    if (rc < 0) give_up(EXIT_ERROR, "write: %s", dds_strretcode(rc));
+  }
+  dds_sample_free(sample, descriptor(), DDS_FREE_ALL);
+}
+
+static void mesh_take(uint32_t *received) {
+  enum { BATCH = 32 };
+  uint32_t disorder = 0;
+  for (uint32_t t = 0; t < options.topics; t++) {
+    void *samples[BATCH] = {NULL};
+    dds_sample_info_t infos[BATCH];
+    dds_return_t n = dds_take(mesh_readers[t], samples, infos, BATCH, BATCH);
+    if (n < 0) give_up(EXIT_ERROR, "take: %s", dds_strretcode(n));
+    for (dds_return_t i = 0; i < n; i++) {
+      const ShapeType *s = samples[i];
+      if (!infos[i].valid_data) continue;
+      mesh_note(&options, t, s->color, (uint32_t)s->x,
+                s->y == 2 * s->x && s->shapesize == (int32_t)options.size_bytes, received,
+                &disorder);
+      if (disorder != 0) give_up(EXIT_ERROR, "topic %u: %s out of order", t, s->color);
+    }
+    if (n > 0) dds_return_loan(mesh_readers[t], samples, n);
+  }
+}
+
+static int mesh(dds_entity_t participant) {
+  uint32_t received = 0, all = options.topics * options.members * options.count;
+  mesh_create(participant);
+  say("ready");
+  while (!mesh_matched(&options, mesh_look())) {
+    if (now_ms() > deadline_ms) give_up(EXIT_TIMEOUT, "not matched");
+    mesh_take(&received);
+    pause_ms(5 * POLL_MS);
+  }
+  for (uint32_t seq = 1; seq <= options.count; seq++) {
+    mesh_write(seq);
+    mesh_take(&received);
+    pause_ms(options.period_ms);
+  }
+  for (; received < all; pause_ms(POLL_MS)) {
+    mesh_take(&received);
+    if (now_ms() > deadline_ms) mesh_give_up(&options, received);
+  }
+  say("complete %u", received);
+  for (uint64_t end = now_ms() + options.linger_ms; now_ms() < end; pause_ms(5 * POLL_MS))
+    mesh_take(&received);
+  say("done %u", received);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   dds_entity_t participant, topic;
   int code;
@@ -282,8 +370,12 @@ int main(int argc, char **argv) {
   deadline_ms = now_ms() + 1000u * (uint64_t)options.timeout_s;
   configure();
   participant = made(dds_create_participant(options.domain, NULL, NULL), "participant");
-  topic = made(dds_create_topic(participant, descriptor(), options.topic, NULL, NULL), "topic");
-  code = options.publish ? publish(participant, topic) : subscribe(participant, topic);
+  if (options.role == ROLE_MESH) {
+    code = mesh(participant);
+  } else {
+    topic = made(dds_create_topic(participant, descriptor(), options.topic, NULL, NULL), "topic");
+    code = options.role == ROLE_PUBLISH ? publish(participant, topic) : subscribe(participant, topic);
+  }
   dds_delete(participant);
   return code;
 }

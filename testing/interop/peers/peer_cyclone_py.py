@@ -93,7 +93,7 @@ def parse_options():
             sys.exit(EXIT_USAGE)
 
     p = Parser(allow_abbrev=False)
-    p.add_argument("role", choices=["pub", "sub"])
+    p.add_argument("role", choices=["pub", "sub", "mesh"])
     p.add_argument("--topic", required=True)
     p.add_argument("--type", choices=list(TYPES), default="shape")
     p.add_argument("--domain", type=int, default=0)
@@ -102,6 +102,10 @@ def parse_options():
     p.add_argument("--transient-local", action="store_true")
     p.add_argument("--keep-all", dest="keep_last", action="store_const", const=0)
     p.add_argument("--keep-last", dest="keep_last", type=int, default=1)
+    p.add_argument("--max-samples", type=int, default=0)
+    p.add_argument("--take-ms", type=int, default=0)
+    p.add_argument("--topics", type=int, default=1)
+    p.add_argument("--members", type=int, default=1)
     p.add_argument("--xcdr", type=int, choices=[1, 2], default=0)
     p.add_argument("--count", type=int, default=10)
     p.add_argument("--size", type=int, default=64)
@@ -150,6 +154,8 @@ def endpoint_qos(o):
         Policy.DurabilityService(duration(seconds=0), history, -1, -1, -1),
         Policy.WriterDataLifecycle(autodispose=False),
     ]
+    if o.max_samples:
+        policies.append(Policy.ResourceLimits(max_samples=o.max_samples))
     if o.xcdr:
         policies.append(
             Policy.DataRepresentation(
@@ -267,7 +273,9 @@ def subscribe(o, participant, topic, deadline):
     def step():
         nonlocal received
         matched.note(reader.get_subscription_matched_status())
-        samples = reader.take(N=32)
+        samples = reader.take(N=1 if o.take_ms else 32)
+        if samples and o.take_ms:
+            time.sleep(o.take_ms / 1000)
         for sample in samples:
             if not isinstance(sample, InvalidSample):
                 number, key, octets = facts_of(sample)
@@ -288,12 +296,83 @@ def subscribe(o, participant, topic, deadline):
     say("done", received)
 
 
+class Mesh:
+    """Many topics, everybody writes and reads all of them."""
+
+    def __init__(self, o, participant):
+        self.o = o
+        self.writers = []
+        self.readers = []
+        self.newest = {}
+        self.received = 0
+        for i in range(o.topics):
+            topic = Topic(participant, f"{o.topic}_{i}", ShapeType)
+            self.writers.append(DataWriter(participant, topic, qos=endpoint_qos(o)))
+            self.readers.append(DataReader(participant, topic, qos=endpoint_qos(o)))
+
+    def look(self):
+        """The fewest matches of any reader and of any writer."""
+        writers = min(r.get_subscription_matched_status().current_count for r in self.readers)
+        readers = min(w.get_publication_matched_status().current_count for w in self.writers)
+        return writers, readers
+
+    def write(self, seq):
+        for writer in self.writers:
+            writer.write(make_sample(self.o, seq, self.o.keys[0]))
+
+    def take(self):
+        for i, reader in enumerate(self.readers):
+            for sample in reader.take(N=32):
+                if not isinstance(sample, InvalidSample):
+                    self.note(i, sample)
+
+    def note(self, i, sample):
+        """Numbers come in order, none twice."""
+        seq, key, before = sample.x, sample.color, self.newest.get((i, sample.color), 0)
+        if (sample.y, sample.shapesize) != (2 * seq, self.o.size):
+            raise GiveUp(EXIT_ERROR, f"topic {i}: sample {seq} of {key} is not as written")
+        if seq != before + 1:
+            raise GiveUp(EXIT_ERROR, f"topic {i}: sample {seq} of {key} after {before}")
+        self.newest[i, key] = seq
+        self.received += 1
+
+
+def mesh(o, participant, deadline):
+    all = Mesh(o, participant)
+    say("ready")
+    before = (0, 0)
+    while min(found := all.look()) < o.members:
+        if found != before:
+            say("mesh writers", found[0], "readers", found[1])
+        before = found
+        if time.monotonic() > deadline:
+            raise GiveUp(EXIT_TIMEOUT, "not matched")
+        all.take()
+        time.sleep(5 * POLL_S)
+    for seq in range(1, o.count + 1):
+        all.write(seq)
+        all.take()
+        time.sleep(o.period_ms / 1000)
+    while all.received < o.topics * o.members * o.count:
+        all.take()
+        if time.monotonic() > deadline:
+            wanted = o.topics * o.members * o.count
+            raise GiveUp(EXIT_TIMEOUT, f"mesh: received {all.received} of {wanted}")
+        time.sleep(POLL_S)
+    say("complete", all.received)
+    watch(o.linger_ms, all.take)
+    say("done", all.received)
+
+
 def main():
     o = parse_options()
     deadline = time.monotonic() + o.timeout_s
     configure(o)
     try:
         participant = DomainParticipant(o.domain)
+        if o.role == "mesh":
+            mesh(o, participant, deadline)
+            return
         topic = Topic(participant, o.topic, TYPES[o.type])
         (publish if o.role == "pub" else subscribe)(o, participant, topic, deadline)
     except GiveUp as why:

@@ -1,9 +1,11 @@
 // Live peer: Fast DDS 2.x, DDS API. Speaks the contract of testing/interop/README.md.
 #include "peer.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
@@ -76,9 +78,32 @@ static void set_endpoint_qos(Qos& qos) {
   qos.resource_limits().max_samples = 0;
   qos.resource_limits().max_instances = 0;
   qos.resource_limits().max_samples_per_instance = 0;
+  if (options.max_samples != 0) {
+    int32_t most = static_cast<int32_t>(options.max_samples);
+    qos.resource_limits().max_samples = most;
+    qos.resource_limits().max_instances = 1;
+    qos.resource_limits().max_samples_per_instance = most;
+    qos.resource_limits().allocated_samples = 0;
+  }
   qos.data_sharing().off();
   // The generated type claims at most 100 elements per sequence; larger samples must be allowed.
   qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+}
+
+static fast::DataWriterQos writer_qos() {
+  fast::DataWriterQos qos = fast::DATAWRITER_QOS_DEFAULT;
+  set_endpoint_qos(qos);
+  qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;  // the only mode that fragments
+  // The default of 3 s makes every repair and every late joiner wait that long.
+  qos.reliable_writer_qos().times.heartbeatPeriod = {0, 200u * 1000u * 1000u};
+  qos.writer_data_lifecycle().autodispose_unregistered_instances = false;
+  return qos;
+}
+
+static fast::DataReaderQos reader_qos() {
+  fast::DataReaderQos qos = fast::DATAREADER_QOS_DEFAULT;
+  set_endpoint_qos(qos);
+  return qos;
 }
 
 static fast::TypeSupport type_support() {
@@ -182,14 +207,17 @@ static void publish_end(fast::DataWriter* writer) {
   if (rc != ReturnCode_t::RETCODE_OK) give_up(EXIT_ERROR, "end of instance: %u", rc());
 }
 
+// KEEP_ALL with max_samples blocks here, but at times 2.9 says no within milliseconds.
+static void write(fast::DataWriter* writer, void* sample) {
+  while (!writer->write(sample)) {
+    if (options.max_samples == 0 || now_ms() > deadline_ms) give_up(EXIT_ERROR, "write");
+    pause_ms(POLL_MS);
+  }
+}
+
 template <typename Sample>
 static int publish(fast::DomainParticipant* participant, fast::Topic* topic) {
-  fast::DataWriterQos qos = fast::DATAWRITER_QOS_DEFAULT;
-  set_endpoint_qos(qos);
-  qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;  // the only mode that fragments
-  // The default of 3 s makes every repair and every late joiner wait that long.
-  qos.reliable_writer_qos().times.heartbeatPeriod = {0, 200u * 1000u * 1000u};
-  qos.writer_data_lifecycle().autodispose_unregistered_instances = false;
+  fast::DataWriterQos qos = writer_qos();
   fast::Publisher* publisher = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT);
   fast::DataWriter* writer = publisher->create_datawriter(topic, qos);
   if (writer == nullptr) give_up(EXIT_ERROR, "writer");
@@ -203,7 +231,7 @@ static int publish(fast::DomainParticipant* participant, fast::Topic* topic) {
     Sample sample;
     fill(sample, seq, key_of_seq(&options, seq));
     Facts f = facts_of(sample);
-    if (!writer->write(&sample)) give_up(EXIT_ERROR, "write");
+    write(writer, &sample);
     say("sent %u %s %08x", f.seq, f.key.c_str(), checksum_end(&f.sum));
     watch_writer(writer, options.period_ms);
     if (now_ms() > deadline_ms) give_up(EXIT_TIMEOUT, "sent %u of %u", seq, options.count);
@@ -231,6 +259,7 @@ static uint32_t take(fast::DataReader* reader) {
       key_of[info.instance_handle] = f.key;
       say("received %u %s %08x %u", f.seq, f.key.c_str(), checksum_end(&f.sum), f.sum.length);
       received++;
+      pause_ms(options.take_ms);
     }
     if (options.type == TYPE_KEYLESS) continue;
     auto known = key_of.find(info.instance_handle);
@@ -252,10 +281,8 @@ static void watch_reader(fast::DataReader* reader) {
 
 template <typename Sample>
 static int subscribe(fast::DomainParticipant* participant, fast::Topic* topic) {
-  fast::DataReaderQos qos = fast::DATAREADER_QOS_DEFAULT;
-  set_endpoint_qos(qos);
   fast::Subscriber* subscriber = participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
-  fast::DataReader* reader = subscriber->create_datareader(topic, qos);
+  fast::DataReader* reader = subscriber->create_datareader(topic, reader_qos());
   uint32_t received = 0;
   if (reader == nullptr) give_up(EXIT_ERROR, "reader");
   say("ready");
@@ -274,10 +301,100 @@ static int subscribe(fast::DomainParticipant* participant, fast::Topic* topic) {
   return 0;
 }
 
+// --- mesh ------------------------------------------------------------------------------------
+
+struct Mesh {
+  std::vector<fast::DataWriter*> writers;
+  std::vector<fast::DataReader*> readers;
+  uint32_t received = 0;
+  uint32_t disorder = 0;
+};
+
+static Mesh mesh_create(fast::DomainParticipant* participant, const std::string& type) {
+  Mesh all;
+  fast::Publisher* publisher = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT);
+  fast::Subscriber* subscriber = participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
+  for (uint32_t i = 0; i < options.topics; i++) {
+    std::string name = std::string(options.topic) + "_" + std::to_string(i);
+    fast::Topic* topic = participant->create_topic(name, type, fast::TOPIC_QOS_DEFAULT);
+    if (topic == nullptr) give_up(EXIT_ERROR, "topic %s", name.c_str());
+    all.writers.push_back(publisher->create_datawriter(topic, writer_qos()));
+    all.readers.push_back(subscriber->create_datareader(topic, reader_qos()));
+    if (all.writers.back() == nullptr || all.readers.back() == nullptr)
+      give_up(EXIT_ERROR, "endpoint of %s", name.c_str());
+  }
+  return all;
+}
+
+static mesh_matches mesh_look(const Mesh& all) {
+  mesh_matches fewest = {UINT32_MAX, UINT32_MAX};
+  for (uint32_t i = 0; i < options.topics; i++) {
+    fast::PublicationMatchedStatus of_writer;
+    fast::SubscriptionMatchedStatus of_reader;
+    all.writers[i]->get_publication_matched_status(of_writer);
+    all.readers[i]->get_subscription_matched_status(of_reader);
+    fewest.writers = std::min(fewest.writers, static_cast<uint32_t>(of_reader.current_count));
+    fewest.readers = std::min(fewest.readers, static_cast<uint32_t>(of_writer.current_count));
+  }
+  return fewest;
+}
+
+static void mesh_take(Mesh& all) {
+  ShapeType s;
+  fast::SampleInfo info;
+  for (uint32_t t = 0; t < options.topics; t++)
+    while (all.readers[t]->take_next_sample(&s, &info) == ReturnCode_t::RETCODE_OK)
+      if (info.valid_data)
+        mesh_note(&options, t, s.color().c_str(), static_cast<uint32_t>(s.x()),
+                  s.y() == 2 * s.x() && s.shapesize() == static_cast<int32_t>(options.size_bytes),
+                  &all.received, &all.disorder);
+}
+
+static int mesh(fast::DomainParticipant* participant, const std::string& type) {
+  Mesh all = mesh_create(participant, type);
+  say("ready");
+  while (!mesh_matched(&options, mesh_look(all))) {
+    if (now_ms() > deadline_ms) give_up(EXIT_TIMEOUT, "not matched");
+    mesh_take(all);
+    pause_ms(5 * POLL_MS);
+  }
+  for (uint32_t seq = 1; seq <= options.count; seq++) {
+    ShapeType sample;
+    fill(sample, seq, options.keys[0]);
+    for (fast::DataWriter* writer : all.writers) write(writer, &sample);
+    mesh_take(all);
+    pause_ms(options.period_ms);
+  }
+  for (; all.received < options.topics * options.members * options.count; pause_ms(POLL_MS)) {
+    mesh_take(all);
+    if (now_ms() > deadline_ms) {
+      say("disorder %u", all.disorder);
+      mesh_give_up(&options, all.received);
+    }
+  }
+  if (all.disorder != 0) say("disorder %u", all.disorder);
+  say("complete %u", all.received);
+  for (uint64_t end = now_ms() + options.linger_ms; now_ms() < end; pause_ms(5 * POLL_MS))
+    mesh_take(all);
+  say("done %u", all.received);
+  return 0;
+}
+
 template <typename Sample>
 static int run(fast::DomainParticipant* participant, fast::Topic* topic) {
-  return options.publish ? publish<Sample>(participant, topic)
+  return options.role == ROLE_PUBLISH ? publish<Sample>(participant, topic)
                          : subscribe<Sample>(participant, topic);
+}
+
+static int run_one(fast::DomainParticipant* participant, const std::string& type) {
+  fast::Topic* topic = participant->create_topic(options.topic, type, fast::TOPIC_QOS_DEFAULT);
+  if (topic == nullptr) give_up(EXIT_ERROR, "topic");
+  switch (options.type) {
+    case TYPE_SHAPE: return run<ShapeType>(participant, topic);
+    case TYPE_KEYLESS: return run<Keyless>(participant, topic);
+    case TYPE_TELEMETRY: break;
+  }
+  return run<Telemetry>(participant, topic);
 }
 
 int main(int argc, char** argv) {
@@ -289,12 +406,8 @@ int main(int argc, char** argv) {
   if (participant == nullptr) give_up(EXIT_ERROR, "participant");
   fast::TypeSupport type = type_support();
   type.register_type(participant);
-  fast::Topic* topic =
-      participant->create_topic(options.topic, type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
-  if (topic == nullptr) give_up(EXIT_ERROR, "topic");
-  int code = options.type == TYPE_SHAPE     ? run<ShapeType>(participant, topic)
-             : options.type == TYPE_KEYLESS ? run<Keyless>(participant, topic)
-                                            : run<Telemetry>(participant, topic);
+  int code = options.role == ROLE_MESH ? mesh(participant, type.get_type_name())
+                                       : run_one(participant, type.get_type_name());
   participant->delete_contained_entities();
   factory->delete_participant(participant);
   return code;

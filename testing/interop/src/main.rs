@@ -1,21 +1,25 @@
 //! Whimbrel among other implementations, live.
 //!
-//! Two programs in one: `peer` is Whimbrel behind the command line and the lines that every live
+//! Three programs in one: `peer` is Whimbrel behind the command line and the lines that every live
 //! peer has (`testing/interop/README.md`), written on the public API alone; `run` starts peers of
 //! all products against it, compares what one says it sent with what the other says it received,
-//! and prints a table. It must never count a case as passed that was not run.
+//! and prints a table; `depth` plays with them what takes longer: restarts, loss, back-pressure, a
+//! mesh, the other order of octets. It must never count a case as passed that was not run.
 #![forbid(unsafe_code)]
 
 mod checksum;
+mod depth;
 mod matrix;
 mod peer;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage:
-  whimbrel-interop peer pub|sub --topic NAME --type shape|keyless|telemetry [OPTION]...
+  whimbrel-interop peer pub|sub|mesh --topic NAME --type shape|keyless|telemetry [OPTION]...
   whimbrel-interop run [--peer cyclone|cyclone_py|fastdds|whimbrel] [--case TEXT] [--jobs N]
                        [--peers-dir DIR] [--list]
+  whimbrel-interop depth [--seconds S] [--full] [--peer NAME] [--case TEXT] [--jobs N]
+                         [--peers-dir DIR] [--list]
 The options of `peer` are in testing/interop/README.md.";
 
 fn main() -> ExitCode {
@@ -23,6 +27,7 @@ fn main() -> ExitCode {
     match words.split_first() {
         Some((verb, rest)) if verb == "peer" => peer::main(rest),
         Some((verb, rest)) if verb == "run" => matrix::main(rest),
+        Some((verb, rest)) if verb == "depth" => depth::main(rest),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)

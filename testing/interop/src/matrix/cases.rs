@@ -23,7 +23,13 @@ impl Peer {
         }
     }
 
-    const fn is_cyclone(self) -> bool {
+    /// True for a peer that goes when its standard input ends.
+    pub(crate) const fn leaves_on_request(self) -> bool {
+        matches!(self, Self::Whimbrel)
+    }
+
+    /// Cyclone DDS in any version.
+    pub(crate) const fn is_cyclone(self) -> bool {
         matches!(self, Self::Cyclone | Self::CyclonePy)
     }
 }
@@ -63,14 +69,14 @@ impl Pair {
         Self::to(Peer::Whimbrel),
     ];
 
-    const fn to(subscriber: Peer) -> Self {
+    pub(crate) const fn to(subscriber: Peer) -> Self {
         Self {
             publisher: Peer::Whimbrel,
             subscriber,
         }
     }
 
-    const fn from(publisher: Peer) -> Self {
+    pub(crate) const fn from(publisher: Peer) -> Self {
         Self {
             publisher,
             subscriber: Peer::Whimbrel,

@@ -5,9 +5,14 @@ use std::process::Command;
 
 use super::cases::{Case, Course, Pair, Peer, Place};
 use super::hosts::{Hosts, Side};
+use super::shared::root;
 
 /// How long peers may take for everything, in seconds.
 const TIMEOUT_S: u32 = 30;
+
+/// The Python peer's interpreter, where `cargo xtask setup` put one.
+const PYTHON: &str = ".peers/venv/bin/python";
+const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// How long peers stay where the runner decides when it is enough, in milliseconds.
 const STAY_MS: u32 = 25_000;
@@ -51,7 +56,7 @@ impl Lines<'_> {
         capture: Option<&PathBuf>,
     ) -> Result<Command, String> {
         let peer = self.peer(role);
-        let mut words = self.program(peer)?;
+        let mut words = program(peer, self.peers_dir)?;
         words.extend(self.words(role));
         let side = match role {
             Role::Publisher => Side::A,
@@ -68,29 +73,11 @@ impl Lines<'_> {
         if let Some(hosts) = hosts {
             words = hosts.inside(side, words);
         }
-        let mut all = words.into_iter();
-        let mut command = Command::new(all.next().unwrap_or_default());
-        command.args(all);
-        for setting in ["WHIMBREL_INTERFACES", "WHIMBREL_PEERS", "WHIMBREL_IP"] {
-            command.env_remove(setting);
-        }
+        let mut command = command_of(words);
         if self.case.place == Place::Peers {
             command.env("WHIMBREL_PEERS", side.other().address());
         }
         Ok(command)
-    }
-
-    fn program(&self, peer: Peer) -> Result<Vec<String>, String> {
-        if peer == Peer::Whimbrel {
-            let own = std::env::current_exe().map_err(|error| format!("own program: {error}"))?;
-            return Ok(vec![own.display().to_string(), "peer".into()]);
-        }
-        let path = self.peers_dir.join(format!("peer_{}", peer.name()));
-        if !path.exists() {
-            let path = path.display();
-            return Err(format!("{path} is missing: cargo xtask setup builds it"));
-        }
-        Ok(vec![path.display().to_string()])
     }
 
     fn words(&self, role: Role) -> Vec<String> {
@@ -154,12 +141,41 @@ impl Lines<'_> {
     }
 }
 
+/// A command of these words, without the settings of whoever runs the matrix.
+pub(crate) fn command_of(words: Vec<String>) -> Command {
+    let mut all = words.into_iter();
+    let mut command = Command::new(all.next().unwrap_or_default());
+    command.args(all);
+    for setting in ["WHIMBREL_INTERFACES", "WHIMBREL_PEERS", "WHIMBREL_IP"] {
+        command.env_remove(setting);
+    }
+    let python = root().join(PYTHON);
+    if std::env::var_os(PYTHON_SETTING).is_none() && python.exists() {
+        command.env(PYTHON_SETTING, python);
+    }
+    command
+}
+
+/// The words that start `peer`, before its options.
+pub(crate) fn program(peer: Peer, peers_dir: &Path) -> Result<Vec<String>, String> {
+    if peer == Peer::Whimbrel {
+        let own = std::env::current_exe().map_err(|error| format!("own program: {error}"))?;
+        return Ok(vec![own.display().to_string(), "peer".into()]);
+    }
+    let path = peers_dir.join(format!("peer_{}", peer.name()));
+    if !path.exists() {
+        let path = path.display();
+        return Err(format!("{path} is missing: cargo xtask setup builds it"));
+    }
+    Ok(vec![path.display().to_string()])
+}
+
 /// Domains of their own for those that run at the same time, below the ephemeral ports.
-fn domain(number: usize) -> usize {
+pub(crate) fn domain(number: usize) -> usize {
     40 + number % 60
 }
 
-fn network(place: Place, peer: Peer, side: Side) -> Vec<String> {
+pub(crate) fn network(place: Place, peer: Peer, side: Side) -> Vec<String> {
     let interface = side.interface();
     let text = match (place, peer) {
         (Place::Loopback, _) => String::new(),

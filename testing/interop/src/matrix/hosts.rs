@@ -71,6 +71,35 @@ impl Hosts {
         all
     }
 
+    /// From now on both hosts lose so many of a hundred datagrams that come in, at random. What
+    /// the kernel cut into IP fragments is whole again at that point: one datagram, one throw.
+    pub(crate) fn lose(&self, percent: u32) -> Result<(), String> {
+        let rules = format!(
+            "table inet loss {{\nchain incoming {{\ntype filter hook input priority 0\n\
+             meta l4proto udp numgen random mod 100 < {percent} counter drop\n}}\n}}"
+        );
+        for side in [Side::A, Side::B] {
+            let words = self.inside(side, vec!["nft".into(), rules.clone()]);
+            output(words)?;
+        }
+        Ok(())
+    }
+
+    /// Datagrams that were lost on both hosts.
+    pub(crate) fn lost(&self) -> Result<u64, String> {
+        let mut sum = 0;
+        for side in [Side::A, Side::B] {
+            let words = ["nft", "list", "table", "inet", "loss"].map(str::to_owned);
+            let text = output(self.inside(side, words.to_vec()))?;
+            let mut words = text
+                .split_whitespace()
+                .skip_while(|word| *word != "packets");
+            let packets = words.nth(1).and_then(|word| word.parse::<u64>().ok());
+            sum += packets.ok_or_else(|| format!("nft counts nothing: {text}"))?;
+        }
+        Ok(sum)
+    }
+
     fn script(&self, verb: &str, options: &[&str]) -> Result<(), String> {
         let output = Command::new("sh")
             .arg(root().join("testing/interop/netns.sh"))
@@ -88,6 +117,21 @@ impl Hosts {
             .unwrap_or("netns.sh")
             .to_owned())
     }
+}
+
+/// The output of a command that must succeed.
+fn output(words: Vec<String>) -> Result<String, String> {
+    let line = words.join(" ");
+    let mut all = words.into_iter();
+    let output = Command::new(all.next().unwrap_or_default())
+        .args(all)
+        .output()
+        .map_err(|error| format!("{line}: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{line}: {complaint}"))
 }
 
 impl Drop for Hosts {

@@ -3,15 +3,15 @@
 //! [`cases`] says what is tried, [`scene`] plays one case with one pair of peers and judges it,
 //! [`table`] prints what came out. [`dissection`] reads all captures of the run at its end.
 
-mod cases;
-mod child;
-mod command;
+pub(crate) mod cases;
+pub(crate) mod child;
+pub(crate) mod command;
 mod dissection;
-mod hosts;
+pub(crate) mod hosts;
 mod outcome;
-mod samples;
+pub(crate) mod samples;
 mod scene;
-mod shared;
+pub(crate) mod shared;
 mod table;
 
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cases::Arrival;
 
 /// Number and checksum, by key.
-type Samples = BTreeMap<String, Vec<(u32, String)>>;
+pub(crate) type Samples = BTreeMap<String, Vec<(u32, String)>>;
 
 /// Compares the lines of both peers.
 ///
@@ -41,7 +41,8 @@ pub(crate) fn compare(
     Ok(())
 }
 
-fn samples(lines: &[String], verb: &str) -> Samples {
+/// The samples of the lines that begin with `verb`.
+pub(crate) fn samples(lines: &[String], verb: &str) -> Samples {
     let mut samples = Samples::new();
     for line in lines {
         let mut words = line.strip_prefix(verb).unwrap_or_default().split(' ');
@@ -55,7 +56,8 @@ fn samples(lines: &[String], verb: &str) -> Samples {
     samples
 }
 
-fn is_subsequence<T: PartialEq>(part: &[T], whole: &[T]) -> bool {
+/// True when all of `part` is in `whole`, in the same order.
+pub(crate) fn is_subsequence<T: PartialEq>(part: &[T], whole: &[T]) -> bool {
     let mut rest = whole.iter();
     part.iter().all(|wanted| rest.any(|it| it == wanted))
 }

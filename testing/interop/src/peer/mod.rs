@@ -3,6 +3,7 @@
 //! It is written on the public API alone, as a user would.
 
 mod end;
+mod mesh;
 mod options;
 mod publish;
 mod setup;
@@ -13,10 +14,10 @@ mod watch;
 use std::process::ExitCode;
 
 use self::end::End;
-use self::options::{Kind, Options};
+use self::options::{Kind, Options, Task};
 use self::values::{Keyless, ShapeType, Telemetry, Value};
 
-/// Runs a publisher or a subscriber.
+/// Runs a publisher, a subscriber or a member of a mesh.
 pub(crate) fn main(words: &[String]) -> ExitCode {
     let outcome = Options::parse(words).and_then(|options| match options.kind {
         Kind::Shape => run::<ShapeType>(&options),
@@ -39,9 +40,9 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
 /// The number of samples sent or received.
 fn run<T: Value>(options: &Options) -> Result<u32, End> {
     let participant = setup::participant(options)?;
-    if options.publish {
-        publish::run::<T>(options, &participant)
-    } else {
-        subscribe::run::<T>(options, &participant)
+    match options.task {
+        Task::Publish => publish::run::<T>(options, &participant),
+        Task::Subscribe => subscribe::run::<T>(options, &participant),
+        Task::Mesh => mesh::run::<T>(options, &participant),
     }
 }

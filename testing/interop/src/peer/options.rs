@@ -14,6 +14,15 @@ pub(crate) enum Kind {
     Telemetry,
 }
 
+/// What the program is there for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    Publish,
+    Subscribe,
+    /// Many topics, everybody writes and reads all of them.
+    Mesh,
+}
+
 /// What happens to an instance after the last sample.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Farewell {
@@ -25,7 +34,7 @@ pub(crate) enum Farewell {
 /// The options; `testing/interop/README.md` explains them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Options {
-    pub(crate) publish: bool,
+    pub(crate) task: Task,
     pub(crate) topic: String,
     pub(crate) kind: Kind,
     pub(crate) domain: u32,
@@ -33,10 +42,17 @@ pub(crate) struct Options {
     pub(crate) transient_local: bool,
     /// `None` keeps all.
     pub(crate) keep_last: Option<u32>,
+    pub(crate) max_samples: Option<u32>,
     pub(crate) xcdr: Option<u8>,
     pub(crate) count: u32,
     pub(crate) size_bytes: u32,
     pub(crate) period_ms: u32,
+    /// A subscriber takes one sample at a time and pauses so long after it.
+    pub(crate) take_ms: Option<u32>,
+    /// Of a mesh.
+    pub(crate) topics: u32,
+    /// Of a mesh.
+    pub(crate) members: u32,
     pub(crate) keys: Vec<String>,
     pub(crate) farewell: Farewell,
     pub(crate) wait_matched: usize,
@@ -57,12 +73,13 @@ impl Options {
     /// Reads the words after `peer`.
     pub(crate) fn parse(words: &[String]) -> Result<Self, End> {
         let mut words = words.iter().map(String::as_str);
-        let publish = match words.next() {
-            Some("pub") => true,
-            Some("sub") => false,
-            _ => return Err(usage("first argument: pub or sub")),
+        let task = match words.next() {
+            Some("pub") => Task::Publish,
+            Some("sub") => Task::Subscribe,
+            Some("mesh") => Task::Mesh,
+            _ => return Err(usage("first argument: pub, sub or mesh")),
         };
-        let mut options = Self::new(publish);
+        let mut options = Self::new(task);
         while let Some(name) = words.next() {
             if !options.flag(name) {
                 let value = words
@@ -74,19 +91,23 @@ impl Options {
         options.complete()
     }
 
-    fn new(publish: bool) -> Self {
+    fn new(task: Task) -> Self {
         Self {
-            publish,
+            task,
             topic: String::new(),
             kind: Kind::Shape,
             domain: 0,
             reliable: true,
             transient_local: false,
             keep_last: Some(1),
+            max_samples: None,
             xcdr: None,
             count: 10,
             size_bytes: 64,
             period_ms: 10,
+            take_ms: None,
+            topics: 1,
+            members: 1,
             keys: Vec::new(),
             farewell: Farewell::Nothing,
             wait_matched: 0,
@@ -123,10 +144,14 @@ impl Options {
             "--type" => self.kind = kind(value)?,
             "--domain" => self.domain = number(name, value)?,
             "--keep-last" => self.keep_last = Some(number(name, value)?),
+            "--max-samples" => self.max_samples = Some(number(name, value)?),
             "--xcdr" => self.xcdr = Some(number(name, value)?),
             "--count" => self.count = number(name, value)?,
             "--size" => self.size_bytes = number(name, value)?,
             "--period-ms" => self.period_ms = number(name, value)?,
+            "--take-ms" => self.take_ms = Some(number(name, value)?),
+            "--topics" => self.topics = number(name, value)?,
+            "--members" => self.members = number(name, value)?,
             "--key" => self.keys = value.split(',').map(str::to_owned).collect(),
             "--dispose" => self.farewell = Farewell::Dispose(value.into()),
             "--unregister" => self.farewell = Farewell::Unregister(value.into()),
@@ -155,6 +180,9 @@ impl Options {
         }
         if self.kind == Kind::Keyless && self.farewell != Farewell::Nothing {
             return Err(usage("keyless has no instance to dispose or unregister"));
+        }
+        if self.task == Task::Mesh && (self.kind != Kind::Shape || self.topics == 0) {
+            return Err(usage("mesh: shapes, at least one topic"));
         }
         if self.keys.is_empty() {
             let key = if self.kind == Kind::Shape {
@@ -205,7 +233,8 @@ mod tests {
     fn the_line_of_the_contract_is_read() {
         let text = "pub --topic t --type telemetry --key 1,2 --keep-all --xcdr 2 --dispose 2";
         let options = parse(text).unwrap();
-        assert!(options.publish && options.reliable && !options.transient_local);
+        assert_eq!(options.task, Task::Publish);
+        assert!(options.reliable && !options.transient_local);
         assert_eq!((options.keep_last, options.xcdr), (None, Some(2)));
         assert_eq!(options.farewell, Farewell::Dispose("2".into()));
         assert_eq!(
@@ -226,6 +255,8 @@ mod tests {
             "pub --topic t --xcdr 3",
             "pub --topic t --domain -1",
             "pub --topic t --type keyless --dispose 1",
+            "mesh --topic t --type keyless",
+            "mesh --topic t --topics 0",
         ] {
             assert!(matches!(parse(text), Err(End::Usage(_))), "{text}");
         }

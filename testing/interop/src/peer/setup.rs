@@ -1,6 +1,7 @@
 //! The participant and the QoS of its endpoint.
 
 use whimbrel::qos::data_representation::DataRepresentationId;
+use whimbrel::qos::resource_limits::Limit;
 use whimbrel::{DomainParticipant, Duration, Error};
 
 use super::options::Options;
@@ -50,6 +51,9 @@ macro_rules! endpoint_qos {
             };
             if options.transient_local {
                 qos = qos.transient_local();
+            }
+            if let Some(most) = options.max_samples {
+                qos.resource_limits.max_samples = Limit::at_most(most);
             }
             if let Some(id) = representation(options) {
                 qos = qos.data_representation(&[id]);

@@ -1,7 +1,8 @@
 //! The subscriber.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use whimbrel::{DataReader, DomainParticipant, Error, InstanceState, Sample};
 
@@ -29,14 +30,14 @@ pub(super) fn run<T: Value>(
         received: 0,
     };
     while subscriber.received < options.count {
-        subscriber.step()?;
+        subscriber.step(options.take_ms)?;
         if Instant::now() > options.deadline {
             return Err(End::Timeout(subscriber.progress(options.count)));
         }
     }
     let linger = Linger::begin(options);
     while !linger.is_over() {
-        subscriber.step()?;
+        subscriber.step(options.take_ms)?;
     }
     Ok(subscriber.received)
 }
@@ -50,8 +51,9 @@ struct Subscriber<T: Value> {
 
 impl<T: Value> Subscriber<T> {
     /// Waits a moment for samples and prints what is new.
-    fn step(&mut self) -> Result<(), End> {
-        let samples = match self.reader.take_timeout(TAKEN_MAX, POLL) {
+    fn step(&mut self, take_ms: Option<u32>) -> Result<(), End> {
+        let most = if take_ms.is_some() { 1 } else { TAKEN_MAX };
+        let samples = match self.reader.take_timeout(most, POLL) {
             Ok(samples) => samples,
             Err(Error::Timeout) => Vec::new(),
             Err(other) => return Err(other.into()),
@@ -65,6 +67,9 @@ impl<T: Value> Subscriber<T> {
         }
         if T::KEYED {
             samples.iter().for_each(|sample| self.note_state(sample));
+        }
+        if !samples.is_empty() {
+            thread::sleep(Duration::from_millis(take_ms.unwrap_or(0).into()));
         }
         Ok(())
     }

@@ -1,0 +1,93 @@
+//! Starting peers, and watching them until something is true.
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::matrix::cases::{Peer, Place};
+use crate::matrix::child::Child;
+use crate::matrix::command::{command_of, domain, network, program};
+use crate::matrix::hosts::{Hosts, Side};
+
+const POLL: Duration = Duration::from_millis(5);
+
+/// Where one case is played.
+#[derive(Debug)]
+pub(crate) struct Stage<'a> {
+    /// Different for each case that is played.
+    pub(crate) number: usize,
+    peers_dir: &'a Path,
+}
+
+impl<'a> Stage<'a> {
+    /// For the case with this number.
+    pub(crate) const fn new(number: usize, peers_dir: &'a Path) -> Self {
+        Self { number, peers_dir }
+    }
+
+    /// The topic of this case.
+    pub(crate) fn topic(&self) -> String {
+        format!("depth_{}_{}", std::process::id(), self.number)
+    }
+
+    /// Two hosts for this case alone.
+    pub(crate) fn hosts(&self) -> Result<Hosts, String> {
+        Hosts::up(1000 + self.number, true)
+    }
+
+    /// A peer on this host's loopback.
+    pub(crate) fn start(&self, peer: Peer, words: &str) -> Result<Child, String> {
+        self.start_at(peer, words, None)
+    }
+
+    /// A peer on one of two hosts.
+    pub(crate) fn start_at(
+        &self,
+        peer: Peer,
+        words: &str,
+        place: Option<(&Hosts, Side)>,
+    ) -> Result<Child, String> {
+        let mut all = program(peer, self.peers_dir)?;
+        all.extend(words.split_whitespace().map(str::to_owned));
+        let (topic, domain) = (self.topic(), domain(self.number));
+        let common = format!("--topic {topic} --domain {domain}");
+        all.extend(common.split_whitespace().map(str::to_owned));
+        let own = peer.leaves_on_request();
+        if own {
+            all.push("--until-eof".into());
+        }
+        if let Some((hosts, side)) = place {
+            all.extend(network(Place::Multicast, peer, side));
+            all = hosts.inside(side, all);
+        }
+        Child::start(command_of(all), own)
+    }
+}
+
+/// Waits until `done`; what ended badly meanwhile, or the end of `patience`, fails.
+pub(crate) fn wait(
+    children: &mut [&mut Child],
+    patience: Duration,
+    what: impl Debug,
+    mut done: impl FnMut(&mut [&mut Child]) -> bool,
+) -> Result<(), String> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let is_done = done(children);
+        let bad = |it: &mut &mut Child| it.ended().is_some_and(|status| !status.success());
+        if let Some(number) = children.iter_mut().position(bad) {
+            let words = children[number].last_words();
+            return Err(format!("peer {number} ended: {words}"));
+        }
+        if is_done {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            let words: Vec<String> = children.iter_mut().map(|it| it.last_words()).collect();
+            let words = words.join("; ");
+            return Err(format!("waited in vain for {what:?}: {words}"));
+        }
+        thread::sleep(POLL);
+    }
+}
