@@ -123,6 +123,11 @@ impl Reader {
             fragments.clear();
         } else if asks {
             proxy.requested = Some((now, request));
+            for (sequence, _) in &fragments {
+                if let Some(assembly) = proxy.assemblies.get_mut(sequence) {
+                    assembly.asked();
+                }
+            }
         }
         message.destination(writer.prefix);
         if !missing.is_empty() || proxy.must_answer {

@@ -9,7 +9,8 @@ use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
-use super::reassembly::{Assembly, FragmentRun};
+use super::assembly::Assembly;
+use super::reassembly::FragmentRun;
 use super::writer_proxy::{Arrived, WriterProxy};
 use super::{Reader, ReaderEvent};
 use crate::cache::CacheChange;
@@ -252,36 +253,23 @@ impl Reader {
         }
         self.make_reassembly_room(now, (change.writer, sequence), run.bytes.len())?;
         let proxy = self.proxy(change.writer)?;
-        if !proxy.assemblies.contains_key(&sequence) {
-            while proxy.assemblies.len() >= samples_max {
-                // Reliable samples are needed in order, best-effort ones only while fresh.
-                let first = proxy.assemblies.keys().next().copied();
-                let last = proxy.assemblies.keys().next_back().copied();
-                match if reliable {
-                    last.filter(|last| *last > sequence)
-                } else {
-                    first
-                } {
-                    Some(victim) => proxy.assemblies.remove(&victim),
-                    None => return Err(Reject::new(RejectKind::Limit, 0)),
-                };
+        let whole = match proxy.assemblies.get_mut(&sequence) {
+            Some(assembly) => assembly.insert(now, &run)?,
+            None => {
+                let mut assembly = Assembly::new(bytes_max);
+                let whole = assembly.insert(now, &run)?;
+                proxy.make_assembly_room(sequence, reliable, samples_max)?;
+                proxy.assemblies.insert(sequence, assembly);
+                whole
             }
-            proxy
-                .assemblies
-                .insert(sequence, Assembly::new(&run, bytes_max)?);
-        }
+        };
         proxy.last = proxy.last.max(sequence);
-        let Some(assembly) = proxy.assemblies.get_mut(&sequence) else {
-            return Ok(());
-        };
-        if !assembly.insert(now, &run)? {
-            return Ok(());
+        if let Some(whole) = whole {
+            proxy.assemblies.remove(&sequence);
+            change.payload = SharedBytes::from_vec(whole);
+            return self.handle_data(now, change);
         }
-        let Some(whole) = proxy.assemblies.remove(&sequence) else {
-            return Ok(());
-        };
-        change.payload = SharedBytes::from_vec(whole.into_bytes());
-        self.handle_data(now, change)
+        Ok(())
     }
 
     /// Makes room for `more` octets of a half-received sample. When the limit is met the first

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 use whimbrel_wire::number_set::FragmentNumberSet;
 
 use super::ranges::RangeSet;
@@ -17,10 +17,8 @@ use super::ranges::RangeSet;
 /// Octets by which the buffer may always run ahead of what has arrived.
 const AHEAD_BYTES: usize = 256 * 1024;
 
-/// A writer whose path became narrower divides its samples anew. What arrives in another division
-/// counts when nothing has arrived in the present one for this long, so that a single forged
-/// fragment does not undo what is there.
-const REDIVIDED_PATIENCE: Duration = Duration::from_millis(10);
+/// What an entry of the stash or a separate range costs besides its octets, about.
+const ENTRY_BYTES: usize = 64;
 
 /// One run of fragments as it arrived.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +33,9 @@ pub struct FragmentRun<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A sample of which fragments have arrived.
+/// A sample in one division of which fragments have arrived.
 #[derive(Debug)]
-pub(super) struct Assembly {
+pub(super) struct Division {
     sample_bytes: usize,
     fragment_bytes: usize,
     buffer: Vec<u8>,
@@ -46,13 +44,11 @@ pub(super) struct Assembly {
     received: RangeSet,
     arrived_bytes: usize,
     highest: u32,
-    /// Fragments that the writer says it has sent, 0 where it said nothing.
-    pub(super) announced: u32,
     pub(super) arrived_at: Instant,
 }
 
-impl Assembly {
-    /// An assembly for samples like the one `run` belongs to.
+impl Division {
+    /// Nothing yet of a sample like the one `run` belongs to.
     pub(super) fn new(run: &FragmentRun<'_>, sample_bytes_max: usize) -> Result<Self, Reject> {
         let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
         let fragment_bytes = usize::from(run.fragment_bytes);
@@ -71,14 +67,28 @@ impl Assembly {
             received: RangeSet::default(),
             arrived_bytes: 0,
             highest: 0,
-            announced: 0,
             arrived_at: Instant::ZERO,
         })
     }
 
+    /// True when `run` divides its sample in the same way.
+    pub(super) fn is_of(&self, run: &FragmentRun<'_>) -> bool {
+        usize::from(run.fragment_bytes) == self.fragment_bytes
+            && usize::try_from(run.sample_bytes) == Ok(self.sample_bytes)
+    }
+
     /// Octets held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buffer.capacity().saturating_add(self.stash_bytes)
+        let entries = self.stash.len().saturating_add(self.received.range_count());
+        self.buffer
+            .capacity()
+            .saturating_add(self.stash_bytes)
+            .saturating_add(entries.saturating_mul(ENTRY_BYTES))
+    }
+
+    /// Octets of the sample that have arrived.
+    pub(super) fn arrived_bytes(&self) -> usize {
+        self.arrived_bytes
     }
 
     fn fragments(&self) -> u32 {
@@ -88,50 +98,57 @@ impl Assembly {
 
     /// Adds what of `run` is new; true when the sample is complete.
     pub(super) fn insert(&mut self, now: Instant, run: &FragmentRun<'_>) -> Result<bool, Reject> {
-        let same_sample = usize::try_from(run.sample_bytes) == Ok(self.sample_bytes);
-        let quiet = now.since(self.arrived_at) >= REDIVIDED_PATIENCE;
-        if same_sample && quiet && usize::from(run.fragment_bytes) != self.fragment_bytes {
-            *self = Self::new(run, self.sample_bytes)?;
+        let fault = Reject::new(RejectKind::Fragment, 0);
+        if !self.is_of(run) || run.first.0 == 0 || run.bytes.is_empty() {
+            return Err(fault);
         }
-        let same = same_sample && usize::from(run.fragment_bytes) == self.fragment_bytes;
-        if !same || run.first.0 == 0 || run.bytes.is_empty() {
-            return Err(Reject::new(RejectKind::Fragment, 0));
+        let start = self.offset_of(run.first.0);
+        let count = run.bytes.len().div_ceil(self.fragment_bytes.max(1));
+        let end = run
+            .first
+            .0
+            .saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        let bytes_end = self.offset_of(end).min(self.sample_bytes);
+        // Only the sample's last fragment is shorter; padding of the submessage may follow it.
+        let wanted = bytes_end.checked_sub(start).ok_or(fault)?;
+        let bytes = run.bytes.get(..wanted).ok_or(fault)?;
+        if end.saturating_sub(1) > self.fragments() {
+            return Err(fault);
         }
         let mut number = run.first.0;
-        for bytes in run.bytes.chunks(self.fragment_bytes) {
-            if number > self.fragments() {
-                return Err(Reject::new(RejectKind::Fragment, 0));
+        while number < end {
+            if let Some(known) = self.received.end_of(i64::from(number)) {
+                number = u32::try_from(known).unwrap_or(u32::MAX);
+                continue;
             }
-            self.insert_one(number, bytes)?;
-            number = number.saturating_add(1);
+            let known = self.received.next_start(i64::from(number));
+            let stop = known.and_then(|known| u32::try_from(known).ok());
+            let stop = stop.map_or(end, |stop| stop.min(end));
+            let from = self.offset_of(number);
+            let to = self.offset_of(stop).min(self.sample_bytes);
+            let part = from.saturating_sub(start)..to.saturating_sub(start);
+            self.add(from, bytes.get(part).unwrap_or_default());
+            self.received.insert(i64::from(number), i64::from(stop));
+            number = stop;
         }
         self.arrived_at = now;
-        self.highest = self.highest.max(number.saturating_sub(1));
+        self.highest = self.highest.max(end.saturating_sub(1));
         self.unstash();
         Ok(self.arrived_bytes == self.sample_bytes)
     }
 
-    fn insert_one(&mut self, number: u32, bytes: &[u8]) -> Result<(), Reject> {
-        if self.received.contains(i64::from(number)) {
-            return Ok(());
-        }
+    /// Where a fragment begins in the sample.
+    fn offset_of(&self, number: u32) -> usize {
         let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
-        let offset = index.saturating_mul(self.fragment_bytes);
-        let wanted = self
-            .fragment_bytes
-            .min(self.sample_bytes.saturating_sub(offset));
-        // Padding of the submessage may follow the last fragment.
-        let bytes = bytes
-            .get(..wanted)
-            .ok_or(Reject::new(RejectKind::Fragment, 0))?;
-        self.received
-            .insert(i64::from(number), i64::from(number).saturating_add(1));
-        self.arrived_bytes = self.arrived_bytes.saturating_add(wanted);
+        index.saturating_mul(self.fragment_bytes)
+    }
+
+    fn add(&mut self, offset: usize, bytes: &[u8]) {
+        self.arrived_bytes = self.arrived_bytes.saturating_add(bytes.len());
         if !self.place(offset, bytes) {
             self.stash_bytes = self.stash_bytes.saturating_add(bytes.len());
             self.stash.insert(offset, bytes.into());
         }
-        Ok(())
     }
 
     fn place(&mut self, offset: usize, bytes: &[u8]) -> bool {
@@ -166,16 +183,16 @@ impl Assembly {
         }
     }
 
-    /// The whole sample, once [`Assembly::insert`] said that it is complete.
+    /// The whole sample, once [`Division::insert`] said that it is complete.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.buffer
     }
 
     /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
-    /// only holes before the last fragment that arrived or was announced count.
-    pub(super) fn missing(&self, still_sending: bool) -> Option<FragmentNumberSet> {
+    /// only holes before the last fragment that arrived or was `announced` count.
+    pub(super) fn missing(&self, announced: u32, still_sending: bool) -> Option<FragmentNumberSet> {
         let last = if still_sending {
-            self.highest.max(self.announced)
+            self.highest.max(announced)
         } else {
             self.fragments()
         };
@@ -217,7 +234,7 @@ mod tests {
 
     fn check(order: &[u32]) {
         let sample: Vec<u8> = (0..18).collect();
-        let mut assembly = Assembly::new(&run(&[], 1, 18), 1000).unwrap();
+        let mut assembly = Division::new(&run(&[], 1, 18), 1000).unwrap();
         let mut complete = false;
         for number in order {
             let start = (*number as usize - 1) * 4;
@@ -240,13 +257,13 @@ mod tests {
     #[test]
     fn several_fragments_in_one_run() {
         let sample: Vec<u8> = (0..18).collect();
-        let mut assembly = Assembly::new(&run(&[], 1, 18), 1000).unwrap();
+        let mut assembly = Division::new(&run(&[], 1, 18), 1000).unwrap();
         assert!(
             !assembly
                 .insert(Instant(1), &run(&sample[8..], 3, 18))
                 .unwrap()
         );
-        assert_eq!(assembly.missing(true).unwrap().iter().count(), 2);
+        assert_eq!(assembly.missing(0, true).unwrap().iter().count(), 2);
         assert!(
             assembly
                 .insert(Instant(1), &run(&sample[..8], 1, 18))
@@ -263,10 +280,34 @@ mod tests {
             sample_bytes: 1 << 30,
             bytes: &[7; 64],
         };
-        let mut assembly = Assembly::new(&far, 1 << 30).unwrap();
+        let mut assembly = Division::new(&far, 1 << 30).unwrap();
         assembly.insert(Instant(1), &far).unwrap();
         assert!(assembly.memory_bytes() < 1000);
-        assert_eq!(assembly.missing(false).unwrap().iter().count(), 256);
+        assert_eq!(assembly.missing(0, false).unwrap().iter().count(), 256);
+    }
+
+    #[test]
+    fn many_tiny_fragments_cost_what_they_say() {
+        let far = |first: u32, bytes: &'static [u8]| FragmentRun {
+            first: FragmentNumber(first),
+            fragment_bytes: 1,
+            sample_bytes: 1 << 30,
+            bytes,
+        };
+        let mut one_run = Division::new(&far(1, &[]), 1 << 30).unwrap();
+        one_run
+            .insert(Instant(1), &far(1 << 20, &[7; 60_000]))
+            .unwrap();
+        assert!(one_run.memory_bytes() < 61_000);
+        assert_eq!(one_run.stash.len(), 1);
+        let mut apart = Division::new(&far(1, &[]), 1 << 30).unwrap();
+        for number in 0..1000 {
+            apart
+                .insert(Instant(1), &far((1 << 20) + 2 * number, &[7]))
+                .unwrap();
+        }
+        // An entry of each map for every octet.
+        assert!(apart.memory_bytes() >= 1000 * 2 * ENTRY_BYTES);
     }
 
     #[test]
@@ -281,12 +322,13 @@ mod tests {
                 bytes: &sample[start..start + 1000],
             }
         };
-        let mut assembly = Assembly::new(&fragment(1), 1 << 30).unwrap();
+        let mut assembly = Division::new(&fragment(1), 1 << 30).unwrap();
         let mut complete = false;
         for number in (1..=2000).rev() {
             complete = assembly.insert(Instant(0), &fragment(number)).unwrap();
-            let arrived = (2001 - number as usize) * 1000;
-            assert!(assembly.memory_bytes() <= arrived * 5 + 2 * AHEAD_BYTES);
+            let arrived = 2001 - number as usize;
+            let entries = arrived * ENTRY_BYTES;
+            assert!(assembly.memory_bytes() <= arrived * 5000 + 2 * AHEAD_BYTES + entries);
         }
         assert!(complete);
         assert_eq!(assembly.into_bytes(), sample);
@@ -295,10 +337,10 @@ mod tests {
     #[test]
     fn impossible_fragments_are_refused() {
         let bytes = vec![0; 4];
-        assert!(Assembly::new(&run(&bytes, 1, 0), 1000).is_err());
-        assert!(Assembly::new(&run(&bytes, 1, 3), 1000).is_err());
-        assert!(Assembly::new(&run(&bytes, 1, 1001), 1000).is_err());
-        let mut assembly = Assembly::new(&run(&bytes, 1, 18), 1000).unwrap();
+        assert!(Division::new(&run(&bytes, 1, 0), 1000).is_err());
+        assert!(Division::new(&run(&bytes, 1, 3), 1000).is_err());
+        assert!(Division::new(&run(&bytes, 1, 1001), 1000).is_err());
+        let mut assembly = Division::new(&run(&bytes, 1, 18), 1000).unwrap();
         assert!(assembly.insert(Instant(0), &run(&bytes, 0, 18)).is_err());
         assert!(assembly.insert(Instant(0), &run(&bytes, 6, 18)).is_err());
         assert!(assembly.insert(Instant(0), &run(&bytes, 1, 20)).is_err());
@@ -308,28 +350,5 @@ mod tests {
                 .is_err()
         );
         assert!(assembly.insert(Instant(0), &run(&[], 1, 18)).is_err());
-    }
-
-    #[test]
-    fn another_division_counts_once_the_present_one_is_silent() {
-        let sample: Vec<u8> = (0..18).collect();
-        let narrow = |first: u32| FragmentRun {
-            first: FragmentNumber(first),
-            fragment_bytes: 3,
-            sample_bytes: 18,
-            bytes: &sample[(first as usize - 1) * 3..(first as usize) * 3],
-        };
-        let mut assembly = Assembly::new(&run(&[], 1, 18), 1000).unwrap();
-        let start = Instant(1_000_000_000);
-        let at = |ms: i64| start.after(Duration::from_millis(ms));
-        assert!(!assembly.insert(at(0), &run(&sample[0..4], 1, 18)).unwrap());
-        assert!(assembly.insert(at(9), &narrow(1)).is_err());
-        assert!(!assembly.insert(at(10), &narrow(1)).unwrap());
-        assert!(assembly.insert(at(11), &run(&sample[0..4], 1, 18)).is_err());
-        for number in 2..6 {
-            assert!(!assembly.insert(at(12), &narrow(number)).unwrap());
-        }
-        assert!(assembly.insert(at(12), &narrow(6)).unwrap());
-        assert_eq!(assembly.into_bytes(), sample);
     }
 }

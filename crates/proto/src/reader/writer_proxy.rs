@@ -4,13 +4,14 @@ use alloc::collections::BTreeMap;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
+use super::assembly::Assembly;
 use super::config::ReaderConfig;
 use super::ranges::RangeSet;
-use super::reassembly::Assembly;
 use crate::change::ChangeKind;
 use crate::deadline::{Deadline, Reason, earlier};
 use crate::peer::MatchedWriter;
@@ -131,6 +132,28 @@ impl WriterProxy {
         self.expected.is_some_and(|expected| sequence < expected)
             || self.waiting.contains_key(&sequence)
             || self.gone.contains(sequence.0)
+    }
+
+    /// Lets go of half-received samples until there is room for `sequence` among `samples_max`.
+    pub(super) fn make_assembly_room(
+        &mut self,
+        sequence: SequenceNumber,
+        reliable: bool,
+        samples_max: usize,
+    ) -> Result<(), Reject> {
+        while self.assemblies.len() >= samples_max {
+            // Reliable samples are needed in order, best-effort ones only while fresh.
+            let first = self.assemblies.keys().next().copied();
+            let last = self.assemblies.keys().next_back().copied();
+            let victim = if reliable {
+                last.filter(|last| *last > sequence)
+            } else {
+                first
+            };
+            let victim = victim.ok_or(Reject::new(RejectKind::Limit, 0))?;
+            self.assemblies.remove(&victim);
+        }
+        Ok(())
     }
 
     /// Notes that `start..end` does not concern this reader; false when too many separate ranges
