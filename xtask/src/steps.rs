@@ -20,6 +20,12 @@ pub(crate) enum Count {
     TestResults,
 }
 
+/// The driver's locks and threads are those of the model checker; apart from other builds.
+const MODELS: &[(&str, &str)] = &[
+    ("RUSTFLAGS", "--cfg shuttle"),
+    ("CARGO_TARGET_DIR", "target/models"),
+];
+
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
 
 /// Everything, cheap checks before expensive ones.
@@ -47,6 +53,15 @@ pub(crate) const STEPS: &[Step] = &[
             "tests",
             &["cargo", "test", "--workspace", "--no-fail-fast"],
             1800,
+        )
+    },
+    Step {
+        env: MODELS,
+        count: Count::TestResults,
+        ..step(
+            "models",
+            &["cargo", "test", "-p", "whimbrel", "--lib", "models"],
+            600,
         )
     },
     Step {

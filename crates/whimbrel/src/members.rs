@@ -2,14 +2,13 @@
 //!
 //! Keeps none of them alive.
 
+use crate::driver::sync::{Arc, Mutex, Weak, lock};
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
 
 use whimbrel_base::time::Instant;
 use whimbrel_proto::Participant;
 
 use crate::driver::participant::ParticipantCore;
-use crate::driver::wake::lock;
 
 /// A writer or reader.
 pub(crate) trait Member: Send + Sync {

@@ -1,7 +1,7 @@
 //! Conditions that the program sets itself.
 
+use crate::driver::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::driver::wake::Bell;
 

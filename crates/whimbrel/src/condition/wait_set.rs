@@ -1,8 +1,8 @@
 //! Wait sets: blocking until some of many conditions are true.
 
+use crate::driver::sync::atomic::{AtomicBool, Ordering};
+use crate::driver::sync::{Arc, Mutex, lock};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use super::guard::GuardCondition;
@@ -10,7 +10,7 @@ use super::read::ReadCondition;
 use super::status::StatusCondition;
 use crate::driver::clock;
 use crate::driver::task::until;
-use crate::driver::wake::{Bell, lock};
+use crate::driver::wake::Bell;
 use crate::error::Error;
 
 /// Something to wait for. DDS 1.4 §2.2.2.1.7.

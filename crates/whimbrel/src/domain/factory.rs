@@ -1,12 +1,11 @@
 //! What a participant makes: topics, publishers, subscribers and, for short, writers and readers.
 
-use std::sync::{Arc, Mutex};
+use crate::driver::sync::{Arc, Mutex, lock};
 
 use whimbrel_base::qos::{DataReaderQos, DataWriterQos, PublisherQos, SubscriberQos, TopicQos};
 use whimbrel_types::DdsType;
 
 use super::participant::DomainParticipant;
-use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Members;
 use crate::publication::{DataWriter, Publisher};

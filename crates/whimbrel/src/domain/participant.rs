@@ -1,16 +1,17 @@
 //! The participant and what it can tell of the bus.
 
+use crate::driver::sync::atomic::{AtomicU32, Ordering};
+use crate::driver::sync::{Arc, Mutex, lock};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use whimbrel_base::guid::{EntityId, EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::{DomainParticipantQos, PublisherQos, SubscriberQos, TopicQos};
 use whimbrel_net::interfaces::Interface;
 
+use crate::driver::callbacks::Callback;
 use crate::driver::participant::ParticipantCore;
-use crate::driver::wake::lock;
+use crate::driver::topic::TopicCore;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
 
@@ -66,20 +67,23 @@ impl ParticipantInner {
         EntityId::user(self.next_entity.fetch_add(1, Ordering::Relaxed), kind)
     }
 
-    pub(crate) fn forget_topic(&self, name: &str) {
+    /// A handle of `topic` is gone. Its listener, to be dropped, where that was the last.
+    pub(crate) fn forget_topic(&self, topic: &TopicCore) -> Option<Callback> {
         let mut topics = lock(&self.topics);
-        if let Some((_, handles)) = topics.get_mut(name) {
-            *handles -= 1;
-            if *handles == 0 {
-                topics.remove(name);
-            }
+        let (_, handles) = topics.get_mut(&topic.name)?;
+        *handles -= 1;
+        if *handles > 0 {
+            return None;
         }
+        topics.remove(&topic.name);
+        topic.status.close()
     }
 }
 
 impl Drop for ParticipantInner {
     fn drop(&mut self) {
         self.core.leave();
+        drop(self.core.status.close());
     }
 }
 

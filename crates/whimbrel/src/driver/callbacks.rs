@@ -4,14 +4,13 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
-use std::thread::{self, JoinHandle};
 
 use whimbrel_base::status::StatusMask;
 
-use super::wake::lock;
+use super::contain::contain;
+use super::sync::atomic::{AtomicU32, Ordering};
+use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
+use super::worker::Worker;
 
 /// Something whose listeners can be told of changes.
 pub(crate) trait Dispatch: Send + Sync {
@@ -32,10 +31,6 @@ enum Place {
     Running,
 }
 
-/// The user's code panicked.
-#[derive(Debug)]
-pub(crate) struct Panicked;
-
 /// A listener and what it wants to hear of.
 pub(crate) struct CallbackSlot {
     place: Mutex<Place>,
@@ -53,20 +48,22 @@ impl Default for CallbackSlot {
 
 impl CallbackSlot {
     /// Replaces the listener. One that is running finishes first but is not called again.
-    pub(crate) fn set(&self, callback: Option<Callback>, mask: StatusMask) {
-        let old = {
-            let mut place = lock(&self.place);
-            let mask = if callback.is_some() {
-                mask
-            } else {
-                StatusMask::NONE
-            };
-            self.mask.store(mask.0, Ordering::SeqCst);
-            let new = callback.map_or(Place::Empty, Place::Ready);
-            std::mem::replace(&mut *place, new)
+    ///
+    /// Drop the old one without a lock held: it may own entities.
+    #[must_use]
+    pub(crate) fn set(&self, callback: Option<Callback>, mask: StatusMask) -> Option<Callback> {
+        let mut place = lock(&self.place);
+        let mask = if callback.is_some() {
+            mask
+        } else {
+            StatusMask::NONE
         };
-        // Dropped outside the lock: the listener may own entities.
-        drop(old);
+        self.mask.store(mask.0, Ordering::SeqCst);
+        let new = callback.map_or(Place::Empty, Place::Ready);
+        match std::mem::replace(&mut *place, new) {
+            Place::Ready(old) => Some(old),
+            Place::Empty | Place::Running => None,
+        }
     }
 
     /// What the listener wants to hear of; nothing where there is none.
@@ -75,19 +72,19 @@ impl CallbackSlot {
     }
 
     /// Calls the listener, if there is one that is not running already.
-    pub(crate) fn run(&self, owner: &Owner, kinds: StatusMask) -> Result<(), Panicked> {
+    pub(crate) fn run(&self, owner: &Owner, kinds: StatusMask) {
         let mut callback = {
             let mut place = lock(&self.place);
             match std::mem::replace(&mut *place, Place::Running) {
                 Place::Ready(callback) => callback,
                 other => {
                     *place = other;
-                    return Ok(());
+                    return;
                 }
             }
         };
-        // The listener's own state is its own to mend: it is called again.
-        let outcome = catch_unwind(AssertUnwindSafe(|| callback(owner, kinds)));
+        // One that panics is called again.
+        let _ = contain(|| callback(owner, kinds));
         let replaced = {
             let mut place = lock(&self.place);
             if matches!(*place, Place::Running) {
@@ -97,8 +94,7 @@ impl CallbackSlot {
                 Some(callback)
             }
         };
-        drop(replaced);
-        outcome.map_err(|_| Panicked)
+        let _ = contain(|| drop(replaced));
     }
 }
 
@@ -111,7 +107,7 @@ impl std::fmt::Debug for CallbackSlot {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Weak<dyn Dispatch>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Worker>,
     stopping: bool,
 }
 
@@ -120,34 +116,24 @@ struct Queue {
 pub(crate) struct Callbacks {
     queue: Mutex<Queue>,
     condvar: Condvar,
-    panics: AtomicU64,
 }
 
 impl Callbacks {
     /// Has the listeners of `target` told what changed.
     pub(crate) fn enqueue(self: &Arc<Self>, target: Weak<dyn Dispatch>) {
         let mut queue = lock(&self.queue);
+        if queue.stopping {
+            // The last participant is gone, and whatever could be told of with it.
+            return;
+        }
         queue.waiting.push_back(target);
-        if queue.thread.is_none() && !queue.stopping {
+        if queue.thread.is_none() {
             let worker = Arc::clone(self);
-            let spawned = thread::Builder::new()
-                .name("whimbrel-call".into())
-                .spawn(move || worker.work());
             // Without threads left the next notification tries again.
-            queue.thread = spawned.ok();
+            queue.thread = Worker::spawn("whimbrel-call", move || worker.work()).ok();
         }
         drop(queue);
         self.condvar.notify_one();
-    }
-
-    /// Counts a listener's panic.
-    pub(crate) fn note_panic(&self) {
-        self.panics.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How often listeners panicked.
-    pub(crate) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
     }
 
     fn work(&self) {
@@ -157,14 +143,11 @@ impl Callbacks {
                 Some(target) => {
                     drop(queue);
                     // The last handle of an entity may go here, and with it user code that panics.
-                    let run = || {
+                    let _ = contain(|| {
                         if let Some(target) = target.upgrade() {
                             target.dispatch();
                         }
-                    };
-                    if catch_unwind(AssertUnwindSafe(run)).is_err() {
-                        self.note_panic();
-                    }
+                    });
                     queue = lock(&self.queue);
                 }
                 None if queue.stopping => return,
@@ -178,19 +161,14 @@ impl Callbacks {
         }
     }
 
-    /// Ends the thread once it has run what is queued. Does not wait when called by a listener.
-    pub(crate) fn stop(&self) {
+    /// Has the thread end once it has run what is queued; gives it to be joined.
+    pub(crate) fn stop(&self) -> Option<Worker> {
         let thread = {
             let mut queue = lock(&self.queue);
             queue.stopping = true;
             queue.thread.take()
         };
         self.condvar.notify_all();
-        if let Some(thread) = thread
-            && thread.thread().id() != thread::current().id()
-        {
-            // It caught every panic of user code; there is nothing to learn from its end.
-            let _ = thread.join();
-        }
+        thread
     }
 }

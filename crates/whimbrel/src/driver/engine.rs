@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
-use std::thread::{self, JoinHandle};
+use std::sync::Mutex as StdMutex;
+use std::time::Duration as StdDuration;
 
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::interfaces::{self, Interface, InterfaceWatch};
@@ -15,8 +13,11 @@ use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
 use super::callbacks::Callbacks;
 use super::clock;
+use super::contain::contain;
+use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use super::sync::{Arc, Mutex, PoisonError, Weak, lock, thread};
 use super::timers::{Timed, TimerSlot, Timers};
-use super::wake::lock;
+use super::worker::Worker;
 
 const WAKE: Token = Token(0);
 
@@ -30,7 +31,7 @@ const LOOK_DELAY: Duration = Duration::from_millis(20);
 const LOOK_PERIOD: Duration = Duration::from_secs(2);
 
 /// Pause after the system refused to wait, so that the thread does not spin.
-const FAULT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+const FAULT_PAUSE: StdDuration = StdDuration::from_millis(10);
 
 /// Datagrams received per call.
 const BATCH: usize = 8;
@@ -61,7 +62,7 @@ struct Source {
 /// The process's driver; its threads end when the last participant lets go of it.
 pub(crate) struct Driver {
     engine: Arc<Engine>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Worker>>,
 }
 
 /// What the driver's threads work on.
@@ -76,8 +77,6 @@ pub(crate) struct Engine {
     watch: Option<InterfaceWatch>,
     /// When interfaces are looked at.
     look: TimerSlot,
-    /// Until when the io thread sleeps; deadlines before that must wake it.
-    sleeps_until: AtomicU64,
     stopping: AtomicBool,
     /// Steps of the io thread that failed or panicked.
     pub(crate) faults: AtomicU64,
@@ -90,8 +89,9 @@ impl Driver {
     /// # Errors
     /// The system has no descriptors or threads left.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
-        static SHARED: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
-        let mut shared = lock(&SHARED);
+        // Outlives every model, so it is no part of one.
+        static SHARED: StdMutex<Weak<Driver>> = StdMutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(driver) = shared.upgrade() {
             return Ok(driver);
         }
@@ -116,7 +116,6 @@ impl Driver {
             timers: Timers::default(),
             sources: Mutex::new(BTreeMap::new()),
             next_token: AtomicU64::new(2),
-            sleeps_until: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             faults: AtomicU64::new(0),
             callbacks: Arc::new(Callbacks::default()),
@@ -125,9 +124,7 @@ impl Driver {
             engine.look_at_interfaces_in(LOOK_PERIOD);
         }
         let worker = Arc::clone(&engine);
-        let thread = thread::Builder::new()
-            .name("whimbrel-io".into())
-            .spawn(move || worker.run())?;
+        let thread = Worker::spawn("whimbrel-io", move || worker.run())?;
         Ok(Arc::new(Self {
             engine,
             thread: Mutex::new(Some(thread)),
@@ -155,9 +152,8 @@ impl Engine {
         let mut events = Events::with_capacity(16);
         let mut batch = RecvBatch::new(BATCH, SLABS);
         while !self.stopping.load(Ordering::SeqCst) {
-            // A user's type or waker may panic on this thread; the bus goes on without that step.
-            let turned = catch_unwind(AssertUnwindSafe(|| self.turn(&mut events, &mut batch)));
-            match turned {
+            // A user's type may panic on this thread; the bus goes on without that step.
+            match contain(|| self.turn(&mut events, &mut batch)) {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => {
                     self.faults.fetch_add(1, Ordering::Relaxed);
@@ -197,21 +193,22 @@ impl Engine {
 
     /// Has `owner` called at `at` at the latest.
     pub(crate) fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {
-        if self.timers.arm(slot, owner, at) && at.0 < self.sleeps_until.load(Ordering::SeqCst) {
+        if self.timers.arm(slot, owner, at) {
             self.waker.wake();
         }
     }
 
+    /// Forgets the owner of `slot`, which is being dropped.
+    pub(crate) fn disarm(&self, slot: &TimerSlot) {
+        self.timers.disarm(slot);
+    }
+
     /// Waits once for datagrams or a deadline and handles what there is.
     fn turn(&self, events: &mut Events, batch: &mut RecvBatch) -> io::Result<()> {
-        // Announced before the look at the heap: whoever arms after it sees it and wakes us.
-        self.sleeps_until.store(u64::MAX, Ordering::SeqCst);
-        let next = self.timers.next_at();
-        if let Some(at) = next {
-            self.sleeps_until.store(at.0, Ordering::SeqCst);
-        }
-        self.poller.wait(next.and_then(clock::until), events)?;
-        self.sleeps_until.store(0, Ordering::SeqCst);
+        let next = self.timers.fall_asleep();
+        let waited = self.poller.wait(patience(next), events);
+        self.timers.wake_up();
+        waited?;
         for event in events.iter().filter(|event| event.token != WAKE) {
             if event.token == WATCH {
                 self.note_interfaces();
@@ -237,12 +234,19 @@ impl Engine {
         let me: Weak<dyn Timed> = self.me.clone();
         self.arm(&self.look, &me, clock::now().after(wait));
     }
+}
 
-    fn stop(&self) {
-        self.stopping.store(true, Ordering::SeqCst);
-        self.waker.wake();
-        self.callbacks.stop();
-    }
+/// How long to sleep for the next deadline.
+#[cfg(not(shuttle))]
+fn patience(next: Option<Instant>) -> Option<StdDuration> {
+    next.and_then(clock::until)
+}
+
+/// Not at all: the model checker's threads are one of the system's, and all would sleep.
+#[cfg(shuttle)]
+fn patience(_next: Option<Instant>) -> Option<StdDuration> {
+    thread::yield_now();
+    Some(StdDuration::ZERO)
 }
 
 impl Timed for Engine {
@@ -272,13 +276,11 @@ impl Timed for Engine {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.stop();
-        if let Some(thread) = lock(&self.thread).take()
-            && thread.thread().id() != thread::current().id()
-        {
-            // A thread that panicked has nothing left to wait for.
-            let _ = thread.join();
-        }
+        self.stopping.store(true, Ordering::SeqCst);
+        self.waker.wake();
+        let callbacks = self.callbacks.stop();
+        let io = lock(&self.thread).take();
+        callbacks.into_iter().chain(io).for_each(Worker::join);
     }
 }
 

@@ -11,6 +11,7 @@
 
 pub(crate) mod callbacks;
 pub(crate) mod clock;
+pub(crate) mod contain;
 pub(crate) mod engine;
 pub(crate) mod network;
 pub(crate) mod participant;
@@ -19,9 +20,14 @@ pub(crate) mod reader;
 pub(crate) mod routing;
 pub(crate) mod sockets;
 pub(crate) mod status;
+pub(crate) mod sync;
 pub(crate) mod task;
 pub(crate) mod timers;
 pub(crate) mod topic;
 pub(crate) mod wake;
 pub(crate) mod warning;
+pub(crate) mod worker;
 pub(crate) mod writer;
+
+#[cfg(all(test, shuttle))]
+mod models;

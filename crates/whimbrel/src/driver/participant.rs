@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
 
-use arc_swap::ArcSwap;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
@@ -17,15 +14,18 @@ use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
+use super::contain::contain;
 use super::engine::{Driver, Receive};
 use super::network::Network;
 use super::reader::ReaderCore;
-use super::routing::Routing;
+use super::routing::{Routing, Told};
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::EntityStatus;
+use super::sync::atomic::{AtomicU64, Ordering};
+use super::sync::{Arc, Mutex, Snapshot, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::topic::TopicCore;
-use super::wake::{Bell, lock};
+use super::wake::Bell;
 use super::warning::{Warning, Warnings};
 use super::writer::WriterCore;
 
@@ -36,7 +36,7 @@ pub(crate) struct ParticipantCore {
     /// Held while control events are applied, so that they arrive in order.
     serial: Mutex<()>,
     control: Mutex<Participant>,
-    routing: ArcSwap<Routing>,
+    routing: Snapshot<Routing>,
     pub(crate) sockets: Arc<Sockets>,
     network: Network,
     interfaces: Mutex<Vec<Interface>>,
@@ -75,7 +75,7 @@ impl ParticipantCore {
             me: me.clone(),
             serial: Mutex::new(()),
             control: Mutex::new(Participant::new(clock::now(), config)),
-            routing: ArcSwap::default(),
+            routing: Snapshot::default(),
             sockets: Arc::new(sockets),
             network,
             interfaces: Mutex::new(interfaces),
@@ -123,17 +123,23 @@ impl ParticipantCore {
         }
         let deadline = control.poll_timeout();
         drop(control);
-        let news = !events.is_empty();
+        let learned = !events.is_empty();
         let warning = |event| Warning::of(event, self.prefix);
         let warnings: Vec<Warning> = events.iter().filter_map(warning).collect();
-        self.apply(events, now);
+        let told = self.apply(events, now);
         drop(serial);
         if let Some((at, _)) = deadline {
             let me: Weak<dyn Timed> = self.me.clone();
             self.driver.arm(&self.timer, &me, at);
         }
-        warnings.into_iter().for_each(|it| self.warnings.raise(it));
-        if news {
+        // User code may run from here on, and do whatever it likes to this participant.
+        for warning in warnings {
+            let _ = contain(|| self.warnings.raise(warning));
+        }
+        for (status, news) in told {
+            status.tell(news);
+        }
+        if learned {
             self.bell.ring();
         }
         result
@@ -193,51 +199,54 @@ impl ParticipantCore {
         });
     }
 
-    fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) {
+    /// Gives the events to the endpoints they concern; who is to be told of what, then.
+    fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) -> Vec<Told> {
         if events.is_empty() {
-            return;
+            return Vec::new();
         }
         self.route_matches(&events);
         let routing = self.routing.load_full();
-        for event in events {
-            match event {
-                ParticipantEvent::ReaderMatched { writer, reader } => {
-                    with(routing.writers.get(&writer), |it| it.matched(now, reader));
-                }
-                ParticipantEvent::ReaderUnmatched { writer, reader } => {
-                    with(routing.writers.get(&writer), |it| it.unmatched(now, reader));
-                }
-                ParticipantEvent::WriterMatched { reader, writer } => {
-                    with(routing.readers.get(&reader), |it| it.matched(now, writer));
-                }
-                ParticipantEvent::WriterUnmatched { reader, writer } => {
-                    with(routing.readers.get(&reader), |it| it.unmatched(now, writer));
-                }
-                ParticipantEvent::ReaderIncompatible {
-                    writer, policies, ..
-                } => {
-                    with(routing.writers.get(&writer), |it| it.incompatible(policies));
-                }
-                ParticipantEvent::WriterIncompatible {
-                    reader, policies, ..
-                } => {
-                    with(routing.readers.get(&reader), |it| it.incompatible(policies));
-                }
-                ParticipantEvent::InconsistentTopic { topic_name } => {
-                    self.inconsistent_topic(&topic_name);
-                }
-                ParticipantEvent::PeerConfirmed { local, remote } => {
-                    with(routing.writers.get(&local), |it| it.confirmed(remote));
-                    with(routing.readers.get(&local), |it| it.confirmed(remote));
-                }
-                ParticipantEvent::OwnGuidClaimed { .. } => {
-                    self.own_guid_claimed.fetch_add(1, Ordering::Relaxed);
-                }
-                ParticipantEvent::ParticipantDiscovered(_)
-                | ParticipantEvent::ParticipantLost { .. }
-                | ParticipantEvent::ReaderUnserved { .. }
-                | ParticipantEvent::RoutingChanged => {}
+        let apply = |event| self.apply_one(&routing, event, now);
+        events.into_iter().filter_map(apply).collect()
+    }
+
+    fn apply_one(&self, routing: &Routing, event: ParticipantEvent, now: Instant) -> Option<Told> {
+        match event {
+            ParticipantEvent::ReaderMatched { writer, reader } => {
+                routing.with_writer(writer, |it| it.matched(now, reader))
             }
+            ParticipantEvent::ReaderUnmatched { writer, reader } => {
+                routing.with_writer(writer, |it| it.unmatched(now, reader))
+            }
+            ParticipantEvent::WriterMatched { reader, writer } => {
+                routing.with_reader(reader, |it| it.matched(now, writer))
+            }
+            ParticipantEvent::WriterUnmatched { reader, writer } => {
+                routing.with_reader(reader, |it| it.unmatched(now, writer))
+            }
+            ParticipantEvent::ReaderIncompatible {
+                writer, policies, ..
+            } => routing.with_writer(writer, |it| it.incompatible(policies)),
+            ParticipantEvent::WriterIncompatible {
+                reader, policies, ..
+            } => routing.with_reader(reader, |it| it.incompatible(policies)),
+            ParticipantEvent::InconsistentTopic { topic_name } => {
+                let topic = lock(&self.topics)
+                    .get(&topic_name)
+                    .and_then(Weak::upgrade)?;
+                Some((Arc::clone(&topic.status), topic.inconsistent_topic()))
+            }
+            ParticipantEvent::PeerConfirmed { local, remote } => routing
+                .with_writer(local, |it| it.confirmed(remote))
+                .or_else(|| routing.with_reader(local, |it| it.confirmed(remote))),
+            ParticipantEvent::OwnGuidClaimed { .. } => {
+                self.own_guid_claimed.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            ParticipantEvent::ParticipantDiscovered(_)
+            | ParticipantEvent::ParticipantLost { .. }
+            | ParticipantEvent::ReaderUnserved { .. }
+            | ParticipantEvent::RoutingChanged => None,
         }
     }
 
@@ -263,13 +272,6 @@ impl ParticipantCore {
                 }
             }
         });
-    }
-
-    fn inconsistent_topic(&self, name: &str) {
-        let topic = lock(&self.topics).get(name).and_then(Weak::upgrade);
-        if let Some(topic) = topic {
-            topic.inconsistent_topic();
-        }
     }
 
     /// The topic of this name, shared by all who use it.
@@ -397,12 +399,6 @@ impl ParticipantCore {
     }
 }
 
-fn with<T>(core: Option<&Arc<T>>, f: impl FnOnce(&T)) {
-    if let Some(core) = core {
-        f(core);
-    }
-}
-
 impl Receive for ParticipantCore {
     fn receive(&self, datagram: &Datagram) {
         self.received.fetch_add(1, Ordering::Relaxed);
@@ -470,6 +466,7 @@ impl Timed for ParticipantCore {
 
 impl Drop for ParticipantCore {
     fn drop(&mut self) {
+        self.driver.disarm(&self.timer);
         for token in lock(&self.tokens).drain(..) {
             self.driver.remove(token);
         }

@@ -1,8 +1,6 @@
 //! A local reader: its machine under its own lock, and who is told of its statuses.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
@@ -24,9 +22,11 @@ use whimbrel_wire::message::Submessage;
 use super::clock;
 use super::engine::Engine;
 use super::sockets::{SocketOutbox, Sockets};
-use super::status::EntityStatus;
+use super::status::{EntityStatus, News};
+use super::sync::atomic::AtomicU64;
+use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
 use super::timers::{Timed, TimerSlot};
-use super::wake::{Bell, lock};
+use super::wake::Bell;
 use super::writer::handle_of;
 
 /// What changes with every match.
@@ -99,9 +99,14 @@ impl ReaderCore {
         lock(&self.state)
     }
 
-    /// Sends what is due and arms the next deadline; then lets go of the lock and tells whoever
-    /// waits.
-    fn drain(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) {
+    /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
+    fn drain(&self, state: MutexGuard<'_, ReaderState>, now: Instant) {
+        let news = self.settle(state, now);
+        self.status.tell(news);
+    }
+
+    /// Sends what is due, arms the next deadline and lets go of the lock.
+    fn settle(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) -> News {
         state
             .machine
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
@@ -134,11 +139,8 @@ impl ReaderCore {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);
         }
-        if !news.is_empty() {
-            self.status.tell(news);
-        } else if ring {
-            self.bell.ring();
-        }
+        let rung = if ring { News::RING } else { News::NONE };
+        News::of(news).and(rung)
     }
 
     /// A submessage of a matched writer.
@@ -211,7 +213,7 @@ impl ReaderCore {
         Ok(known)
     }
 
-    pub(crate) fn matched(&self, now: Instant, writer: MatchedWriter) {
+    pub(crate) fn matched(&self, now: Instant, writer: MatchedWriter) -> News {
         let guid = writer.guid;
         let mut state = self.lock();
         state.machine.handle_matched(now, writer);
@@ -223,13 +225,11 @@ impl ReaderCore {
             state.statuses.liveliness_changed.change(1, 0, handle);
             self.status.mark(MATCHED);
         }
-        self.drain(state, now);
-        if news {
-            self.status.tell(MATCHED);
-        }
+        let changed = if news { MATCHED } else { StatusMask::NONE };
+        self.settle(state, now).and(News::of(changed))
     }
 
-    pub(crate) fn unmatched(&self, now: Instant, writer: Guid) {
+    pub(crate) fn unmatched(&self, now: Instant, writer: Guid) -> News {
         let mut state = self.lock();
         state.machine.handle_unmatched(now, clock::wall(), writer);
         state.confirmed.remove(&writer);
@@ -240,25 +240,22 @@ impl ReaderCore {
             state.statuses.liveliness_changed.change(-1, 0, handle);
             self.status.mark(MATCHED);
         }
-        self.drain(state, now);
-        if news {
-            self.status.tell(MATCHED);
-        }
+        let changed = if news { MATCHED } else { StatusMask::NONE };
+        self.settle(state, now).and(News::of(changed))
     }
 
-    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
+    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) -> News {
         let kinds = StatusMask::of(StatusKind::RequestedIncompatibleQos);
         let mut state = self.lock();
         state.statuses.requested_incompatible_qos.count(policies);
         self.status.mark(kinds);
-        drop(state);
-        self.status.tell(kinds);
+        News::of(kinds)
     }
 
     /// The participant of `writer` knows of this reader.
-    pub(crate) fn confirmed(&self, writer: Guid) {
+    pub(crate) fn confirmed(&self, writer: Guid) -> News {
         self.lock().confirmed.insert(writer);
-        self.bell.ring();
+        News::RING
     }
 
     /// Writers that are matched in both directions.
@@ -315,6 +312,12 @@ impl Timed for ReaderCore {
 
     fn timer(&self) -> &TimerSlot {
         &self.timer
+    }
+}
+
+impl Drop for ReaderCore {
+    fn drop(&mut self) {
+        self.engine.disarm(&self.timer);
     }
 }
 

@@ -1,13 +1,17 @@
 //! Which endpoint gets which traffic: a read-only snapshot, replaced as a whole.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_proto::Heard;
 
 use super::reader::ReaderCore;
+use super::status::{EntityStatus, News};
+use super::sync::Arc;
 use super::writer::WriterCore;
+
+/// What an entity is to be told once no lock is held.
+pub(crate) type Told = (Arc<EntityStatus>, News);
 
 /// A snapshot of who is here and who is matched with whom.
 #[derive(Default, Clone)]
@@ -24,6 +28,26 @@ impl Routing {
     /// Our readers matched with `writer`.
     pub(crate) fn readers_of(&self, writer: Guid) -> &[Arc<ReaderCore>] {
         self.by_writer.get(&writer).map_or(&[], Vec::as_slice)
+    }
+
+    /// Changes one of our writers, if it is still here.
+    pub(crate) fn with_writer(
+        &self,
+        writer: EntityId,
+        change: impl FnOnce(&WriterCore) -> News,
+    ) -> Option<Told> {
+        let core = self.writers.get(&writer)?;
+        Some((Arc::clone(&core.status), change(core)))
+    }
+
+    /// Changes one of our readers, if it is still here.
+    pub(crate) fn with_reader(
+        &self,
+        reader: EntityId,
+        change: impl FnOnce(&ReaderCore) -> News,
+    ) -> Option<Told> {
+        let core = self.readers.get(&reader)?;
+        Some((Arc::clone(&core.status), change(core)))
     }
 
     /// Notes that `reader` is matched with `writer`.

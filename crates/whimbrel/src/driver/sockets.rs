@@ -3,12 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use whimbrel_base::locator::Locator;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
@@ -17,7 +13,8 @@ use whimbrel_proto::{Addresses, Outbox};
 
 use super::network::{Network, interface_addresses};
 use super::ports;
-use super::wake::lock;
+use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use super::sync::{Arc, Mutex, Snapshot, lock};
 
 /// The group of discovery multicast. RTPS 2.5 §9.6.2.4.3.
 const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
@@ -37,14 +34,15 @@ const FULL_WAIT: Duration = Duration::from_millis(2);
 /// Paths remembered that carry less than their first link does.
 const PATHS_MAX: usize = 1024;
 
-/// How often that wait is repeated.
+/// How often that wait is repeated, in all that leaves at once, before nothing is waited for any
+/// more: a link that takes nothing must not hold up whoever writes or leaves.
 const FULL_WAITS_MAX: usize = 5;
 
 /// The open sockets of a participant.
 pub(crate) struct Sockets {
     v4: Option<Arc<UdpSocket>>,
     v6: Option<Arc<UdpSocket>>,
-    groups: ArcSwap<Vec<Group>>,
+    groups: Snapshot<Vec<Group>>,
     /// Held while an option of a socket is switched for one datagram.
     switching: Mutex<()>,
     /// The largest UDP payload that some addresses can be sent, in octets, found out by sending.
@@ -77,7 +75,7 @@ impl Sockets {
             writable_v6: writable(v6.as_deref())?,
             v4,
             v6,
-            groups: ArcSwap::default(),
+            groups: Snapshot::default(),
             switching: Mutex::new(()),
             paths: Mutex::default(),
             paths_changed: AtomicBool::new(false),
@@ -200,7 +198,7 @@ impl Sockets {
             .collect()
     }
 
-    fn send_one(&self, to: SocketAddr, parts: &[&[u8]], oversize: Oversize) {
+    fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
         let Some(socket) = socket else { return };
         if to.ip().is_multicast() {
@@ -209,27 +207,27 @@ impl Sockets {
             let group = groups.iter().find(|group| group.addr == to.ip());
             for interface in group.map_or(&[][..], |group| &group.interfaces) {
                 if socket.set_multicast_interface(interface).is_ok()
-                    && self.send_waiting(socket, to, parts) == SendOutcome::TooLarge
+                    && self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge
                 {
-                    self.send_in_pieces(socket, to, parts);
+                    self.send_in_pieces(socket, to, parts, way);
                 }
             }
-        } else if self.send_waiting(socket, to, parts) == SendOutcome::TooLarge {
+        } else if self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge {
             self.note_path(to);
-            match oversize {
+            match way.oversize {
                 Oversize::Drop => {}
                 Oversize::InPieces => {
                     let _held = lock(&self.switching);
-                    self.send_in_pieces(socket, to, parts);
+                    self.send_in_pieces(socket, to, parts, way);
                 }
             }
         }
     }
 
     /// Sends what RTPS cannot divide as IP fragments.
-    fn send_in_pieces(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]]) {
+    fn send_in_pieces(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         if socket.set_oversize_policy(OversizePolicy::System).is_ok() {
-            let _ = self.send_waiting(socket, to, parts);
+            let _ = self.send_waiting(socket, to, parts, way);
             // It was in force before, so the system knows it.
             let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
         }
@@ -249,25 +247,28 @@ impl Sockets {
     }
 
     /// Sends, waiting a little for room in the send buffer.
-    fn send_waiting(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]]) -> SendOutcome {
-        for _ in 0..FULL_WAITS_MAX {
+    fn send_waiting(
+        &self,
+        socket: &UdpSocket,
+        to: SocketAddr,
+        parts: &[&[u8]],
+        way: &mut Way,
+    ) -> SendOutcome {
+        let mut has_waited = false;
+        loop {
             match socket.send(to, parts) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
                     return SendOutcome::Sent(bytes);
                 }
-                Ok(SendOutcome::Full) => {
-                    let of_family = if to.is_ipv4() {
-                        &self.writable_v4
-                    } else {
-                        &self.writable_v6
-                    };
-                    let mut writable = lock(of_family);
-                    let (poller, events) = &mut *writable;
-                    // A wait that fails only makes the next try come sooner.
-                    let _ = poller.wait(Some(FULL_WAIT), events);
+                Ok(SendOutcome::Full) if way.waits_left > 0 => {
+                    // Only waits in vain count: room that comes is used for as long as it comes.
+                    way.waits_left -= usize::from(has_waited);
+                    has_waited = true;
+                    self.wait_for_room(to);
                 }
+                Ok(SendOutcome::Full) => break,
                 Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
                 // Nobody listens there, or there is no way: discovery will find out.
                 Ok(SendOutcome::Refused) | Err(_) => return SendOutcome::Refused,
@@ -275,6 +276,18 @@ impl Sockets {
         }
         self.dropped.fetch_add(1, Ordering::Relaxed);
         SendOutcome::Full
+    }
+
+    fn wait_for_room(&self, to: SocketAddr) {
+        let of_family = if to.is_ipv4() {
+            &self.writable_v4
+        } else {
+            &self.writable_v6
+        };
+        let mut writable = lock(of_family);
+        let (poller, events) = &mut *writable;
+        // A wait that fails only makes the next try come sooner.
+        let _ = poller.wait(Some(FULL_WAIT), events);
     }
 }
 
@@ -298,20 +311,35 @@ pub(crate) enum Oversize {
 /// Sends messages at once.
 pub(crate) struct SocketOutbox<'a> {
     sockets: &'a Sockets,
+    way: Way,
+}
+
+/// How all that leaves at once is sent.
+struct Way {
     oversize: Oversize,
+    waits_left: usize,
 }
 
 impl<'a> SocketOutbox<'a> {
+    fn new(sockets: &'a Sockets, oversize: Oversize) -> Self {
+        let waits_left = FULL_WAITS_MAX;
+        Self {
+            sockets,
+            way: Way {
+                oversize,
+                waits_left,
+            },
+        }
+    }
+
     /// For the samples of a writer and the answers of a reader.
     pub(crate) fn user(sockets: &'a Sockets) -> Self {
-        let oversize = Oversize::Drop;
-        Self { sockets, oversize }
+        Self::new(sockets, Oversize::Drop)
     }
 
     /// For discovery.
     pub(crate) fn control(sockets: &'a Sockets) -> Self {
-        let oversize = Oversize::InPieces;
-        Self { sockets, oversize }
+        Self::new(sockets, Oversize::InPieces)
     }
 }
 
@@ -319,7 +347,7 @@ impl Outbox for SocketOutbox<'_> {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
         for locator in to {
             if let Some(addr) = locator.to_socket_addr() {
-                self.sockets.send_one(addr, parts, self.oversize);
+                self.sockets.send_one(addr, parts, &mut self.way);
             }
         }
     }

@@ -5,13 +5,46 @@
 //! (DDS 1.4 §2.2.4.2.3). Never runs user code on the thread that changes something.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
 use super::callbacks::{Callback, CallbackSlot, Callbacks, Dispatch, Owner};
+use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use super::sync::{Arc, OnceLock, Weak};
 use super::wake::Bell;
+
+/// What whoever waits for an entity is to be told, once no lock is held.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "give it to `EntityStatus::tell` without a lock held"]
+pub(crate) struct News {
+    /// Statuses that were marked.
+    kinds: StatusMask,
+    /// Something else changed.
+    ring: bool,
+}
+
+impl News {
+    pub(crate) const NONE: Self = Self::of(StatusMask::NONE);
+
+    /// Something changed that is no status.
+    pub(crate) const RING: Self = Self {
+        kinds: StatusMask::NONE,
+        ring: true,
+    };
+
+    /// These statuses changed.
+    pub(crate) const fn of(kinds: StatusMask) -> Self {
+        Self { kinds, ring: false }
+    }
+
+    /// This and `other`.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            kinds: self.kinds | other.kinds,
+            ring: self.ring || other.ring,
+        }
+    }
+}
 
 /// The statuses of an entity, its status condition and its listener.
 pub(crate) struct EntityStatus {
@@ -67,7 +100,7 @@ impl EntityStatus {
     }
 
     /// Notes changed statuses, under the lock that guards their values; follow it with
-    /// [`EntityStatus::tell`].
+    /// [`EntityStatus::tell`] once that lock is released.
     pub(crate) fn mark(&self, kinds: StatusMask) {
         self.changed.fetch_or(kinds.0, Ordering::SeqCst);
         if kinds.contains(StatusKind::DataAvailable)
@@ -79,8 +112,15 @@ impl EntityStatus {
         }
     }
 
-    /// Tells whoever waits of statuses that were marked. Call it without a machine's lock.
-    pub(crate) fn tell(&self, kinds: StatusMask) {
+    /// Tells whoever waits. Call it without a lock: task wakers are user code.
+    pub(crate) fn tell(&self, news: News) {
+        let News { kinds, ring } = news;
+        if kinds.is_empty() {
+            if ring {
+                self.bell.ring();
+            }
+            return;
+        }
         self.retell(kinds);
         self.bell.ring();
         if kinds.contains(StatusKind::DataAvailable)
@@ -118,8 +158,15 @@ impl EntityStatus {
 
     /// Replaces the listener; a new one is told of what has changed already.
     pub(crate) fn set_listener(&self, listener: Option<Callback>, kinds: StatusMask) {
-        self.listener.set(listener, kinds);
+        let old = self.listener.set(listener, kinds);
         self.retell(kinds);
+        drop(old);
+    }
+
+    /// Takes the listener out: the entity's last handle is gone. It may not wait for the driver to
+    /// let go, which would then run the listener's destructor. Drop it without a lock held.
+    pub(crate) fn close(&self) -> Option<Callback> {
+        self.listener.set(None, StatusMask::NONE)
     }
 
     /// True when this is `other` or lies within it.
@@ -170,9 +217,7 @@ impl EntityStatus {
     }
 
     fn call(&self, owner: &Owner, kinds: StatusMask) {
-        if self.listener.run(owner, kinds).is_err() {
-            self.callbacks.note_panic();
-        }
+        self.listener.run(owner, kinds);
     }
 }
 

@@ -1,11 +1,9 @@
 //! What a topic hears: that others use its name for another type.
 
-use std::sync::{Arc, Mutex};
-
 use whimbrel_base::status::{InconsistentTopic, StatusKind, StatusMask};
 
-use super::status::EntityStatus;
-use super::wake::lock;
+use super::status::{EntityStatus, News};
+use super::sync::{Arc, Mutex, lock};
 
 /// A topic of a participant, shared by all handles of its name.
 #[derive(Debug)]
@@ -25,14 +23,12 @@ impl TopicCore {
     }
 
     /// Somebody uses the name for another type.
-    pub(crate) fn inconsistent_topic(&self) {
+    pub(crate) fn inconsistent_topic(&self) -> News {
         let kinds = StatusMask::of(StatusKind::InconsistentTopic);
-        {
-            let mut status = lock(&self.inconsistent);
-            status.count();
-            self.status.mark(kinds);
-        }
-        self.status.tell(kinds);
+        let mut status = lock(&self.inconsistent);
+        status.count();
+        self.status.mark(kinds);
+        News::of(kinds)
     }
 
     /// Reads the status and starts its change anew.

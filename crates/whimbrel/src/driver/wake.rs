@@ -1,18 +1,17 @@
 //! How threads and tasks learn of changes.
 //!
-//! This is the only module that knows condition variables and task wakers. A [`Bell`]
-//! belongs to an entity; whoever waits for the entity listens to its bell. Ringing costs one
-//! atomic read when nobody listens.
+//! This is the only module that knows task wakers. A [`Bell`] belongs to an entity; whoever waits
+//! for the entity listens to its bell. Ringing costs one atomic read when nobody listens.
+//!
+//! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
+//! whatever does not wait, and drop the last handle of anything.
 
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
-/// A user callback may panic while it holds nothing of ours, so a poisoned lock is still good.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use super::contain::contain;
+use super::sync::atomic::{AtomicUsize, Ordering, fence};
+use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
 
 #[derive(Default)]
 struct Listeners {
@@ -29,7 +28,8 @@ pub(crate) struct TaskKey(u64);
 
 /// Tells whoever listens that something changed.
 ///
-/// Ring it after the change. Checks run without a lock of the bell, so they may ring it.
+/// Ring it after the change and without any lock. Checks run without a lock of the bell, so they
+/// may ring it.
 #[derive(Default)]
 pub(crate) struct Bell {
     listening: AtomicUsize,
@@ -54,7 +54,10 @@ impl Bell {
             (tasks, bells)
         };
         self.condvar.notify_all();
-        tasks.into_iter().for_each(|(_, waker)| waker.wake());
+        for (_, waker) in tasks {
+            // One that panics keeps no other from being woken, nor us from what we were doing.
+            let _ = contain(|| waker.wake());
+        }
         bells.iter().for_each(|bell| bell.ring());
     }
 
@@ -72,19 +75,17 @@ impl Bell {
         if let Some(found) = ready() {
             return Some(found);
         }
-        self.listen();
-        let found = loop {
+        let _place = Place::take(self);
+        loop {
             // Counted before the check, so a ring between check and wait is not lost.
             let seen = lock(&self.listeners).rings;
             if let Some(found) = ready() {
-                break Some(found);
+                return Some(found);
             }
             if !self.wait_past(seen, deadline) {
-                break None;
+                return None;
             }
-        };
-        self.listening.fetch_sub(1, Ordering::SeqCst);
-        found
+        }
     }
 
     /// Blocks until there was a ring after `seen`; false when `deadline` has passed.
@@ -111,17 +112,29 @@ impl Bell {
 
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
     pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
+        if !self.is_known(key, waker) {
+            let old = self.replace_task(key, waker.clone());
+            drop(old);
+        }
+        fence(Ordering::SeqCst);
+    }
+
+    fn is_known(&self, key: &TaskKey, waker: &Waker) -> bool {
+        let listeners = lock(&self.listeners);
+        let mut tasks = listeners.tasks.iter();
+        tasks.any(|(it, known)| *it == key.0 && known.will_wake(waker))
+    }
+
+    fn replace_task(&self, key: &mut TaskKey, waker: Waker) -> Option<Waker> {
         let mut listeners = lock(&self.listeners);
         if let Some((_, known)) = listeners.tasks.iter_mut().find(|(it, _)| *it == key.0) {
-            known.clone_from(waker);
-        } else {
-            listeners.last_task = listeners.last_task.wrapping_add(1);
-            key.0 = listeners.last_task;
-            listeners.tasks.push((key.0, waker.clone()));
-            self.listening.fetch_add(1, Ordering::SeqCst);
+            return Some(std::mem::replace(known, waker));
         }
-        drop(listeners);
-        fence(Ordering::SeqCst);
+        listeners.last_task = listeners.last_task.wrapping_add(1);
+        key.0 = listeners.last_task;
+        listeners.tasks.push((key.0, waker));
+        self.listening.fetch_add(1, Ordering::SeqCst);
+        None
     }
 
     /// Takes back a [`Bell::wake_task`]: its future is done or given up.
@@ -156,6 +169,22 @@ impl Bell {
             listeners.bells.swap_remove(at);
             self.listening.fetch_sub(1, Ordering::SeqCst);
         }
+    }
+}
+
+/// A thread's place among those who listen, kept also when a check of its panics.
+struct Place<'a>(&'a Bell);
+
+impl<'a> Place<'a> {
+    fn take(bell: &'a Bell) -> Self {
+        bell.listen();
+        Self(bell)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.listening.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

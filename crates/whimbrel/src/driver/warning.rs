@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::Write;
-use std::sync::Mutex;
 
 use whimbrel_base::guid::{Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_proto::{ParticipantEvent, Unserved};
 
-use super::wake::lock;
+use super::sync::{Mutex, lock};
 
 /// Warnings kept at most; the oldest go first.
 const KEPT_MAX: usize = 64;

@@ -1,9 +1,6 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::Instant as StdInstant;
 
 use whimbrel_base::buffer::BufferPool;
 use whimbrel_base::guid::Guid;
@@ -24,9 +21,11 @@ use whimbrel_wire::message::Submessage;
 use super::clock;
 use super::engine::Engine;
 use super::sockets::{SocketOutbox, Sockets};
-use super::status::EntityStatus;
+use super::status::{EntityStatus, News};
+use super::sync::atomic::{AtomicUsize, Ordering};
+use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
 use super::timers::{Timed, TimerSlot};
-use super::wake::{Bell, lock};
+use super::wake::Bell;
 
 /// Slab size of the pool that samples are encoded into.
 const SLAB_BYTES: usize = 4096;
@@ -122,9 +121,14 @@ impl WriterCore {
         lock(&self.state)
     }
 
-    /// Sends what is due and arms the next deadline; then lets go of the lock and tells whoever
-    /// waits.
-    pub(crate) fn drain(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+    /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
+    pub(crate) fn drain(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+        let news = self.settle(state, now);
+        self.status.tell(news);
+    }
+
+    /// Sends what is due, arms the next deadline and lets go of the lock.
+    fn settle(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) -> News {
         state
             .machine
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
@@ -141,9 +145,7 @@ impl WriterCore {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);
         }
-        if news {
-            self.bell.ring();
-        }
+        if news { News::RING } else { News::NONE }
     }
 
     /// Writes a change that was encoded under the lock `state`; blocks while history is full.
@@ -168,7 +170,7 @@ impl WriterCore {
                 return outcome;
             }
         }
-        let deadline = draft.max_blocking.map(|wait| StdInstant::now() + wait);
+        let deadline = draft.max_blocking.and_then(clock::deadline);
         self.blocked.fetch_add(1, Ordering::SeqCst);
         let written = || self.try_write(&draft.change);
         let waited = self.bell.wait_until(deadline, written);
@@ -219,7 +221,7 @@ impl WriterCore {
         outcome
     }
 
-    pub(crate) fn matched(&self, now: Instant, reader: MatchedReader) {
+    pub(crate) fn matched(&self, now: Instant, reader: MatchedReader) -> News {
         let guid = reader.guid;
         let mut state = self.lock();
         state.machine.handle_matched(now, reader);
@@ -228,13 +230,11 @@ impl WriterCore {
             state.statuses.publication_matched.matched(handle_of(guid));
             self.status.mark(MATCHED);
         }
-        self.drain(state, now);
-        if news {
-            self.status.tell(MATCHED);
-        }
+        let changed = if news { MATCHED } else { StatusMask::NONE };
+        self.settle(state, now).and(News::of(changed))
     }
 
-    pub(crate) fn unmatched(&self, now: Instant, reader: Guid) {
+    pub(crate) fn unmatched(&self, now: Instant, reader: Guid) -> News {
         let mut state = self.lock();
         state.machine.handle_unmatched(now, reader);
         state.confirmed.remove(&reader);
@@ -246,25 +246,22 @@ impl WriterCore {
                 .unmatched(handle_of(reader));
             self.status.mark(MATCHED);
         }
-        self.drain(state, now);
-        if news {
-            self.status.tell(MATCHED);
-        }
+        let changed = if news { MATCHED } else { StatusMask::NONE };
+        self.settle(state, now).and(News::of(changed))
     }
 
-    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) {
+    pub(crate) fn incompatible(&self, policies: Vec<PolicyId>) -> News {
         let kinds = StatusMask::of(StatusKind::OfferedIncompatibleQos);
         let mut state = self.lock();
         state.statuses.offered_incompatible_qos.count(policies);
         self.status.mark(kinds);
-        drop(state);
-        self.status.tell(kinds);
+        News::of(kinds)
     }
 
     /// The participant of `reader` knows of this writer.
-    pub(crate) fn confirmed(&self, reader: Guid) {
+    pub(crate) fn confirmed(&self, reader: Guid) -> News {
         self.lock().confirmed.insert(reader);
-        self.bell.ring();
+        News::RING
     }
 
     /// Readers that are matched in both directions.
@@ -301,6 +298,12 @@ impl Timed for WriterCore {
 
     fn timer(&self) -> &TimerSlot {
         &self.timer
+    }
+}
+
+impl Drop for WriterCore {
+    fn drop(&mut self) {
+        self.engine.disarm(&self.timer);
     }
 }
 

@@ -11,6 +11,7 @@ use super::any::{AnyDataReader, AnyDataWriter};
 use super::endpoint::entity;
 use crate::domain::DomainParticipant;
 use crate::driver::callbacks::{Callback, Owner};
+use crate::driver::contain;
 use crate::driver::topic::TopicCore;
 use crate::publication::{Publisher, WriterInner};
 use crate::subscription::{ReaderInner, Subscriber};
@@ -187,9 +188,10 @@ impl DomainParticipant {
         core.retell_within(&core.status, kinds);
     }
 
-    /// How often listeners of this process panicked.
+    /// How often listeners of this process panicked, and task wakers and types where the bus ran
+    /// their code.
     pub fn listener_panics(&self) -> u64 {
-        self.inner.core.driver.callbacks.panics()
+        contain::panics()
     }
 }
 

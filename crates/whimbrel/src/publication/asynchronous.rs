@@ -6,6 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::writer::NewChange;
 use whimbrel_types::DdsType;
 
 use super::writer::{DataWriter, write_error};
@@ -27,23 +28,28 @@ impl<T: DdsType> DataWriter<T> {
         &self,
         value: &T,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<T> {
-        let encoded = {
-            let mut state = self.inner.core.lock();
-            self.encode(&mut state, ChangeKind::Alive, value, clock::wall())
-                .and_then(|change| Ok((self.missing_key(&state, &change, value)?, change)))
-        };
-        let mut change = Some(encoded);
+        let timestamp = clock::wall();
+        let kind = ChangeKind::Alive;
+        let mut draft = Some(self.encode(kind, value).map(|encoded| {
+            let change = NewChange {
+                kind,
+                instance: encoded.instance,
+                timestamp,
+                payload: self.inner.core.lock().pool.share(encoded.buffer),
+            };
+            (change, encoded.key)
+        }));
         let writer = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {
-            match change.take()? {
+            match draft.take()? {
                 Err(error) => Some(Err(error)),
-                Ok((key, encoded)) => match writer.inner.core.try_write(&encoded) {
+                Ok((change, key)) => match writer.inner.core.try_write(&change) {
                     None => {
-                        change = Some(Ok((key, encoded)));
+                        draft = Some(Ok((change, key)));
                         None
                     }
                     Some(outcome) => Some(outcome.map_err(write_error).map(|_| {
-                        writer.note_written(encoded.instance, encoded.kind, key);
+                        writer.note_written(change.instance, kind, key);
                     })),
                 },
             }

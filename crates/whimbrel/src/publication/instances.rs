@@ -4,13 +4,11 @@ use whimbrel_base::cursor::Endian;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::writer::NewChange;
 use whimbrel_types::{DdsType, key_from_payload, key_to_payload};
 
 use super::writer::{DataWriter, instance_of, needs_key, write_error};
 use crate::driver::clock;
-use crate::driver::wake::lock;
-use crate::driver::writer::WriterState;
+use crate::driver::sync::lock;
 use crate::error::Error;
 
 impl<T: DdsType> DataWriter<T> {
@@ -83,27 +81,13 @@ impl<T: DdsType> DataWriter<T> {
     /// [`Error::BadParameter`] for an instance that is not registered here: it was never written
     /// nor registered, or unregistered since.
     pub fn key_value(&self, instance: InstanceHandle) -> Result<T, Error> {
-        let state = self.inner.core.lock();
-        let value = state.keys.get(&instance).map(|key| key_from_payload(key));
+        let key = self.inner.core.lock().keys.get(&instance).cloned();
+        let value = key.map(|key| key_from_payload(&key));
         value.and_then(Result::ok).ok_or_else(|| {
             Error::BadParameter(format!(
                 "instance {instance:?} is not registered with this writer"
             ))
         })
-    }
-
-    /// The key to give to [`DataWriter::note_written`] once `change` with `value` is written;
-    /// nothing where it is known already.
-    pub(super) fn missing_key(
-        &self,
-        state: &WriterState,
-        change: &NewChange,
-        value: &T,
-    ) -> Result<Option<Box<[u8]>>, Error> {
-        if !T::KEYED || change.kind.unregisters() || state.keys.contains_key(&change.instance) {
-            return Ok(None);
-        }
-        self.serialized_key(value).map(Some)
     }
 
     /// Keeps the key of an instance that a change of `kind` has registered, or forgets that of one
@@ -120,7 +104,7 @@ impl<T: DdsType> DataWriter<T> {
     }
 
     /// The key of `value`, encapsulated.
-    fn serialized_key(&self, value: &T) -> Result<Box<[u8]>, Error> {
+    pub(super) fn serialized_key(&self, value: &T) -> Result<Box<[u8]>, Error> {
         let mut key = Vec::new();
         key_to_payload(value, self.inner.representation, Endian::NATIVE, &mut key)?;
         Ok(key.into_boxed_slice())

@@ -1,12 +1,11 @@
 //! Publishers: writers with QoS in common.
 
-use std::sync::{Arc, Mutex};
+use crate::driver::sync::{Arc, Mutex, lock};
 
 use whimbrel_base::qos::{DataWriterQos, PublisherQos};
 
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
-use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Members;
 
@@ -23,6 +22,12 @@ pub(crate) struct PublisherInner {
     pub(super) writers: Members,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
+}
+
+impl Drop for PublisherInner {
+    fn drop(&mut self) {
+        drop(self.status.close());
+    }
 }
 
 impl Publisher {

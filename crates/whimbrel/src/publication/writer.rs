@@ -1,12 +1,12 @@
 //! Writers of data.
 
+use crate::driver::sync::{Arc, Mutex, Weak, lock};
 use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration as StdDuration;
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::BufferMut;
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
@@ -21,8 +21,7 @@ use super::publisher::{Publisher, PublisherInner};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
 use crate::driver::status::EntityStatus;
-use crate::driver::wake::lock;
-use crate::driver::writer::{Draft, WriterCore, WriterState, handle_of};
+use crate::driver::writer::{Draft, WriterCore, handle_of};
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::{Topic, TopicInner};
@@ -47,6 +46,14 @@ pub(crate) struct WriterInner {
     pub(super) representation: Representation,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
+}
+
+/// A value on its way into history.
+pub(super) struct Encoded {
+    pub(super) instance: InstanceHandle,
+    pub(super) buffer: BufferMut,
+    /// The serialized key, where it is not known yet.
+    pub(super) key: Option<Box<[u8]>>,
 }
 
 impl Publisher {
@@ -229,29 +236,32 @@ impl<T: DdsType> DataWriter<T> {
         timestamp: Timestamp,
         max_blocking: Option<StdDuration>,
     ) -> Result<(), Error> {
+        let encoded = self.encode(kind, value)?;
         let mut state = self.inner.core.lock();
-        let change = self.encode(&mut state, kind, value, timestamp)?;
-        let instance = change.instance;
-        let key = self.missing_key(&state, &change, value)?;
+        let change = NewChange {
+            kind,
+            instance: encoded.instance,
+            timestamp,
+            payload: state.pool.share(encoded.buffer),
+        };
         let draft = Draft {
             change,
             max_blocking,
         };
         self.inner.core.write(state, draft).map_err(write_error)?;
-        self.note_written(instance, kind, key);
+        self.note_written(encoded.instance, kind, encoded.key);
         Ok(())
     }
 
-    /// A change with `value` or its key, encoded into a buffer of the pool.
-    pub(super) fn encode(
-        &self,
-        state: &mut WriterState,
-        kind: ChangeKind,
-        value: &T,
-        timestamp: Timestamp,
-    ) -> Result<NewChange, Error> {
+    /// `value` or its key, encoded into a buffer of the pool.
+    ///
+    /// The type's own code runs without a lock: it may panic, and call whatever it likes.
+    pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
-        let mut buffer = state.pool.take();
+        let (mut buffer, knows_key) = {
+            let mut state = self.inner.core.lock();
+            (state.pool.take(), state.keys.contains_key(&instance))
+        };
         let bytes = buffer.bytes();
         let representation = self.inner.representation;
         if kind == ChangeKind::Alive {
@@ -261,12 +271,11 @@ impl<T: DdsType> DataWriter<T> {
             let padded = bytes.len().max(KEY_PAYLOAD_BYTES_MIN);
             bytes.resize(padded, 0);
         }
-        let payload: SharedBytes = state.pool.share(buffer);
-        Ok(NewChange {
-            kind,
+        let wants_key = T::KEYED && !kind.unregisters() && !knows_key;
+        Ok(Encoded {
             instance,
-            timestamp,
-            payload,
+            buffer,
+            key: wants_key.then(|| self.serialized_key(value)).transpose()?,
         })
     }
 
@@ -365,6 +374,7 @@ impl Drop for WriterInner {
             .participant
             .core
             .remove_writer(self.core.guid.entity);
+        drop(self.core.status.close());
     }
 }
 

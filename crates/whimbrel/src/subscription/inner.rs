@@ -1,7 +1,7 @@
 //! What all handles of a reader share.
 
+use crate::driver::sync::{Arc, Mutex, Weak, lock};
 use std::any::TypeId;
-use std::sync::{Arc, Mutex, Weak};
 
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
@@ -13,7 +13,6 @@ use whimbrel_proto::{LocalReader, Participant};
 use super::subscriber::{Subscriber, SubscriberInner};
 use crate::driver::reader::ReaderCore;
 use crate::driver::status::EntityStatus;
-use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::TopicInner;
@@ -106,6 +105,7 @@ impl Drop for ReaderInner {
             .participant
             .core
             .remove_reader(self.core.guid.entity);
+        drop(self.core.status.close());
     }
 }
 

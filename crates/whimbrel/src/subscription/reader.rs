@@ -19,7 +19,8 @@ use super::inner::ReaderInner;
 use super::sample::{LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
-use crate::driver::wake::lock;
+use crate::driver::contain::contain;
+use crate::driver::sync::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
 use crate::members::Member;
@@ -380,7 +381,9 @@ impl<T> fmt::Debug for TypeKeys<T> {
 
 impl<T: DdsType> KeyExtractor for TypeKeys<T> {
     fn instance_of(&self, payload: &[u8], is_key: bool) -> Option<InstanceHandle> {
-        let hash = key_hash_from_payload::<T>(payload, is_key).ok()?;
+        // The type's own code, in the middle of the machine's work: a panic must not end that.
+        let hash = contain(|| key_hash_from_payload::<T>(payload, is_key));
+        let hash = hash.ok()?.ok()?;
         Some(InstanceHandle::from_key_hash(hash))
     }
 }

@@ -1,12 +1,11 @@
 //! Subscribers: readers with QoS in common.
 
-use std::sync::{Arc, Mutex};
+use crate::driver::sync::{Arc, Mutex, lock};
 
 use whimbrel_base::qos::{DataReaderQos, SubscriberQos};
 
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
-use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Members;
 
@@ -23,6 +22,12 @@ pub(crate) struct SubscriberInner {
     pub(super) readers: Members,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
+}
+
+impl Drop for SubscriberInner {
+    fn drop(&mut self) {
+        drop(self.status.close());
+    }
 }
 
 impl Subscriber {

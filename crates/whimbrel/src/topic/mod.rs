@@ -1,8 +1,8 @@
 //! Topics: a name, a type and QoS.
 
+use crate::driver::sync::{Arc, Mutex, lock};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
 
 use whimbrel_base::qos::TopicQos;
 use whimbrel_base::status::{InconsistentTopic, StatusMask};
@@ -10,7 +10,6 @@ use whimbrel_types::DdsType;
 
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::topic::TopicCore;
-use crate::driver::wake::lock;
 use crate::error::Error;
 use crate::members::Members;
 
@@ -111,6 +110,7 @@ impl<T> fmt::Debug for Topic<T> {
 
 impl Drop for TopicInner {
     fn drop(&mut self) {
-        self.participant.forget_topic(&self.name);
+        let listener = self.participant.forget_topic(&self.core);
+        drop(listener);
     }
 }

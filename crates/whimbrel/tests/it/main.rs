@@ -8,6 +8,7 @@ mod listeners;
 mod meeting;
 mod qos;
 mod raw;
+mod reentry;
 mod settings;
 mod statuses;
 

@@ -1,0 +1,21 @@
+//! Models of the driver's concurrency, run by Shuttle in many thread orders:
+//! `cargo xtask test --only models`.
+//!
+//! The code under test is the driver's own: [`super::sync`] swaps its locks, atomics and threads.
+//! A thread that is never woken shows as a deadlock, or as a model that does not end.
+
+mod bus;
+mod listeners;
+mod timers;
+mod wakes;
+
+/// Orders tried by chance for each model, and again as many with few, well-placed switches.
+const ORDERS: usize = 1500;
+
+/// Thread switches of the second kind.
+const SWITCHES: usize = 3;
+
+fn explore(model: impl Fn() + Send + Sync + Clone + 'static) {
+    shuttle::check_random(model.clone(), ORDERS);
+    shuttle::check_pct(model, ORDERS, SWITCHES);
+}

@@ -1,0 +1,107 @@
+//! Listeners hear the last change, and the callback thread ends, whoever ends it.
+
+use std::any::Any;
+
+use whimbrel_base::status::{StatusKind, StatusMask};
+
+use crate::driver::callbacks::{Callback, Callbacks};
+use crate::driver::status::{EntityStatus, News};
+use crate::driver::sync::atomic::{AtomicUsize, Ordering};
+use crate::driver::sync::{Arc, Mutex, Weak, lock, thread};
+use crate::driver::worker::Worker;
+
+use super::explore;
+
+const KINDS: StatusMask = StatusMask::of(StatusKind::SampleLost);
+
+/// An entity with one status: how often it changed.
+struct Entity {
+    count: Mutex<usize>,
+    status: Arc<EntityStatus>,
+}
+
+impl Entity {
+    fn new(callbacks: &Arc<Callbacks>) -> Arc<Self> {
+        let entity = Arc::new(Self {
+            count: Mutex::new(0),
+            status: EntityStatus::new(callbacks, None),
+        });
+        let owner: Weak<Self> = Arc::downgrade(&entity);
+        let owner: Weak<dyn Any + Send + Sync> = owner;
+        entity.status.set_owner(owner);
+        entity
+    }
+
+    fn change(&self) {
+        {
+            *lock(&self.count) += 1;
+            self.status.mark(KINDS);
+        }
+        self.status.tell(News::of(KINDS));
+    }
+
+    fn read(&self) -> usize {
+        let count = lock(&self.count);
+        self.status.clear(StatusKind::SampleLost);
+        *count
+    }
+}
+
+/// Notes what it reads of its entity.
+fn listener(heard: &Arc<AtomicUsize>) -> Option<Callback> {
+    let heard = Arc::clone(heard);
+    Some(Box::new(move |owner, _| {
+        let entity: Arc<Entity> = Arc::clone(owner).downcast().unwrap();
+        heard.fetch_max(entity.read(), Ordering::SeqCst);
+    }))
+}
+
+fn end(callbacks: &Callbacks) {
+    callbacks.stop().into_iter().for_each(Worker::join);
+}
+
+#[test]
+fn the_last_change_is_told_also_to_a_listener_that_replaces_another() {
+    explore(|| {
+        let callbacks = Arc::new(Callbacks::default());
+        let entity = Entity::new(&callbacks);
+        let heard = Arc::new(AtomicUsize::new(0));
+        entity.status.set_listener(listener(&heard), KINDS);
+        let changers = [(); 2].map(|()| {
+            let entity = Arc::clone(&entity);
+            thread::spawn(move || {
+                entity.change();
+                entity.change();
+            })
+        });
+        entity.status.set_listener(listener(&heard), KINDS);
+        changers.into_iter().for_each(|it| it.join().unwrap());
+        // Ends after what is queued.
+        end(&callbacks);
+        assert_eq!(heard.load(Ordering::SeqCst), 4);
+        assert!(entity.status.changed().is_empty());
+    });
+}
+
+#[test]
+fn the_callback_thread_ends_while_changes_come_and_by_a_listener_itself() {
+    explore(|| {
+        let callbacks = Arc::new(Callbacks::default());
+        let (entity, other) = (Entity::new(&callbacks), Entity::new(&callbacks));
+        let ends = Arc::clone(&callbacks);
+        let ender: Callback = Box::new(move |_, _| end(&ends));
+        entity.status.set_listener(Some(ender), KINDS);
+        let heard = Arc::new(AtomicUsize::new(0));
+        other.status.set_listener(listener(&heard), KINDS);
+        let changers = [entity, other].map(|entity| {
+            thread::spawn(move || {
+                entity.change();
+                entity.change();
+                drop(entity);
+            })
+        });
+        end(&callbacks);
+        changers.into_iter().for_each(|it| it.join().unwrap());
+        assert!(callbacks.stop().is_none(), "a thread was started again");
+    });
+}

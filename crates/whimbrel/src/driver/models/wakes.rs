@@ -1,0 +1,96 @@
+//! No change is slept through: bells, tasks, wait sets.
+
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use crate::condition::{GuardCondition, WaitSet};
+use crate::driver::sync::atomic::{AtomicBool, Ordering};
+use crate::driver::sync::{Arc, thread};
+use crate::driver::task::until;
+use crate::driver::wake::Bell;
+
+use super::explore;
+
+const LONG: std::time::Duration = std::time::Duration::from_secs(3600);
+
+/// A change, and the bell to ring after it.
+#[derive(Clone, Default)]
+struct Change {
+    bell: Arc<Bell>,
+    made: Arc<AtomicBool>,
+}
+
+impl Change {
+    fn make(&self) {
+        self.made.store(true, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    fn is_made(&self) -> Option<()> {
+        self.made.load(Ordering::SeqCst).then_some(())
+    }
+}
+
+#[test]
+fn threads_that_wait_are_woken() {
+    explore(|| {
+        let change = Change::default();
+        let through = Arc::new(Bell::default());
+        change.bell.attach(&through);
+        let waits = [Arc::clone(&change.bell), through].map(|bell| {
+            let change = change.clone();
+            thread::spawn(move || bell.wait_until(None, || change.is_made()))
+        });
+        change.make();
+        for wait in waits {
+            assert_eq!(wait.join().unwrap(), Some(()));
+        }
+    });
+}
+
+#[test]
+fn tasks_that_wait_are_woken_and_none_that_gave_up_is_counted() {
+    explore(|| {
+        let change = Change::default();
+        let wait = |change: Change| {
+            let bell = Arc::clone(&change.bell);
+            until(bell, move || change.is_made())
+        };
+        let patient = thread::spawn({
+            let wait = wait(change.clone());
+            move || shuttle::future::block_on(wait)
+        });
+        let impatient = thread::spawn({
+            let wait = wait(change.clone());
+            move || {
+                let mut wait = pin!(wait);
+                let _ = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            }
+        });
+        change.make();
+        patient.join().unwrap();
+        impatient.join().unwrap();
+        assert_eq!(format!("{:?}", change.bell), "Bell(0 listening)");
+    });
+}
+
+#[test]
+fn wait_sets_hear_of_conditions_attached_while_they_wait() {
+    explore(|| {
+        let (wait_set, first, second) =
+            (WaitSet::new(), GuardCondition::new(), GuardCondition::new());
+        wait_set.attach(first.clone());
+        let waiter = thread::spawn({
+            let wait_set = wait_set.clone();
+            move || wait_set.wait(LONG).unwrap()
+        });
+        let setter = thread::spawn({
+            let second = second.clone();
+            move || second.set_trigger_value(true)
+        });
+        wait_set.attach(second.clone());
+        wait_set.detach(first).unwrap();
+        assert_eq!(waiter.join().unwrap(), [second.into()]);
+        setter.join().unwrap();
+    });
+}

@@ -1,0 +1,46 @@
+//! Locks, atomics and threads: the standard library's, or those of a model checker.
+//!
+//! Under `cfg(shuttle)` every step of the driver's threads is scheduled by Shuttle, which tries
+//! many orders ([`super::models`]). Nothing else in this crate knows of it.
+
+pub(crate) use std::sync::{Arc, OnceLock, PoisonError, Weak};
+
+#[cfg(not(shuttle))]
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic};
+#[cfg(not(shuttle))]
+pub(crate) use std::thread;
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread;
+
+/// A value that is read without a lock and replaced as a whole.
+#[cfg(not(shuttle))]
+pub(crate) type Snapshot<T> = arc_swap::ArcSwap<T>;
+
+/// The same, with the order of loads and stores left to the model.
+#[cfg(shuttle)]
+#[derive(Default)]
+pub(crate) struct Snapshot<T>(Mutex<Arc<T>>);
+
+#[cfg(shuttle)]
+impl<T> Snapshot<T> {
+    pub(crate) fn load(&self) -> Arc<T> {
+        self.load_full()
+    }
+
+    pub(crate) fn load_full(&self) -> Arc<T> {
+        Arc::clone(&lock(&self.0))
+    }
+
+    pub(crate) fn store(&self, new: Arc<T>) {
+        let old = std::mem::replace(&mut *lock(&self.0), new);
+        drop(old);
+    }
+}
+
+/// A user callback may panic while it holds nothing of ours, so a poisoned lock is still good.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
