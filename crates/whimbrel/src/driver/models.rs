@@ -10,7 +10,7 @@ mod timers;
 mod wakes;
 
 /// Orders tried by chance for each model, and again as many with few, well-placed switches.
-const ORDERS: usize = 1500;
+const ORDERS: usize = 800;
 
 /// Thread switches of the second kind.
 const SWITCHES: usize = 3;

@@ -12,7 +12,7 @@ use crate::subscription::DataReader;
 use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Topic};
 
 /// Orders tried for each model; one takes about 50 ms.
-const ORDERS: usize = 150;
+const ORDERS: usize = 60;
 
 const LONG: Duration = Duration::from_secs(3600);
 
