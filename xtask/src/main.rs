@@ -23,6 +23,8 @@ usage: cargo xtask COMMAND
   tidy [--citations]   check the shape of the tree; --citations lists cited sections instead
   setup                install the peers and tools that the tests need
   test [--only NAME]   run every step, or the one named; --list names them
+  nightly [--only NAME]
+                       what takes too long for every change, in the same way
   licences             check the licences of all third-party crates against deny.toml
   survive --minutes N | --full [--only NAME]
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
@@ -36,9 +38,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["tidy", "--citations"] => tidy::citations(),
         ["setup"] => setup::run(),
-        ["test"] => test::run(None),
-        ["test", "--list"] => test::list(),
-        ["test", "--only", name] => test::run(Some(name)),
+        ["test", rest @ ..] => table(steps::STEPS, rest),
+        ["nightly", rest @ ..] => table(steps::NIGHTLY, rest),
         ["licences"] => licences::run(),
         ["survive", "--minutes", n] => survive::minutes(n).and_then(|n| survive::run(n, None)),
         ["survive", "--minutes", n, "--only", name] => {
@@ -61,5 +62,14 @@ fn main() -> ExitCode {
             }
             ExitCode::FAILURE
         }
+    }
+}
+
+fn table(steps: &[steps::Step], words: &[&str]) -> Result<(), String> {
+    match words {
+        [] => test::run(steps, None),
+        ["--list"] => test::list(steps),
+        ["--only", name] => test::run(steps, Some(name)),
+        _ => Err(USAGE.to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`, in order. A new step is a new row.
+//! The steps of `cargo xtask test` and of `cargo xtask nightly`, in order. A new step is a new row.
 
 /// One step: a command run at the workspace root.
 pub(crate) struct Step {
@@ -28,7 +28,7 @@ const MODELS: &[(&str, &str)] = &[
 
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
 
-/// Everything, cheap checks before expensive ones.
+/// What must pass before a change is taken, cheap checks before expensive ones.
 pub(crate) const STEPS: &[Step] = &[
     step("setup", &["cargo", "xtask", "setup"], 1200),
     step("fmt", &["cargo", "fmt", "--all", "--check"], 120),
@@ -106,6 +106,16 @@ pub(crate) const STEPS: &[Step] = &[
     ),
 ];
 
+/// What takes too long for every change.
+pub(crate) const NIGHTLY: &[Step] = &[
+    step("setup", &["cargo", "xtask", "setup"], 1200),
+    step(
+        "survive",
+        &["cargo", "xtask", "survive", "--minutes", "10"],
+        3600,
+    ),
+];
+
 const fn step(name: &'static str, command: &'static [&'static str], limit_s: u64) -> Step {
     Step {
         name,
@@ -123,8 +133,10 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_commands_are_whole() {
-        let names: BTreeSet<&str> = STEPS.iter().map(|s| s.name).collect();
-        assert_eq!(names.len(), STEPS.len());
-        assert!(STEPS.iter().all(|s| !s.command.is_empty() && s.limit_s > 0));
+        for steps in [STEPS, NIGHTLY] {
+            let names: BTreeSet<&str> = steps.iter().map(|s| s.name).collect();
+            assert_eq!(names.len(), steps.len());
+            assert!(steps.iter().all(|s| !s.command.is_empty() && s.limit_s > 0));
+        }
     }
 }

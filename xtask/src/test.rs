@@ -1,4 +1,4 @@
-//! `cargo xtask test`: runs the table of [`steps`](crate::steps) and adds up.
+//! `cargo xtask test` and `cargo xtask nightly`: run a table of [`steps`](crate::steps) and add up.
 //!
 //! A failing step never stops the later ones. The last line printed is always
 //! `N passed, N failed`.
@@ -6,7 +6,7 @@
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
-use crate::steps::{Count, STEPS, Step};
+use crate::steps::{Count, Step};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,16 +25,16 @@ struct Row {
     result: String,
 }
 
-/// Runs all steps, or the one of this name.
-pub(crate) fn run(only: Option<&str>) -> Result<(), String> {
-    let chosen: Vec<&Step> = STEPS
+/// Runs all steps of a table, or the one of this name.
+pub(crate) fn run(steps: &[Step], only: Option<&str>) -> Result<(), String> {
+    let chosen: Vec<&Step> = steps
         .iter()
         .filter(|step| only.is_none_or(|name| name == step.name))
         .collect();
     if chosen.is_empty() {
         return Err(format!(
             "no step of this name; there are: {}",
-            names().join(", ")
+            names(steps).join(", ")
         ));
     }
     let root = metadata::root();
@@ -56,15 +56,15 @@ pub(crate) fn run(only: Option<&str>) -> Result<(), String> {
 }
 
 /// Prints the names of the steps.
-pub(crate) fn list() -> Result<(), String> {
-    for name in names() {
+pub(crate) fn list(steps: &[Step]) -> Result<(), String> {
+    for name in names(steps) {
         println!("{name}");
     }
     Ok(())
 }
 
-fn names() -> Vec<&'static str> {
-    STEPS.iter().map(|step| step.name).collect()
+fn names(steps: &[Step]) -> Vec<&'static str> {
+    steps.iter().map(|step| step.name).collect()
 }
 
 fn run_step(root: &Path, step: &Step) -> Row {
@@ -163,6 +163,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::STEPS;
 
     fn totals(passed: u64, failed: u64) -> Totals {
         Totals { passed, failed }
@@ -225,6 +226,10 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused() {
-        assert!(run(Some("no such step")).unwrap_err().contains("tests"));
+        assert!(
+            run(STEPS, Some("no such step"))
+                .unwrap_err()
+                .contains("tests")
+        );
     }
 }
