@@ -89,21 +89,25 @@ impl fmt::Debug for FragmentNumber {
 }
 
 /// Counter carried by heartbeats and acknowledgements so that a receiver can drop repeated ones.
-/// It wraps: an older count is one that lies in the half of the number circle behind.
-/// RTPS 2.5 §8.3.5.10.
+/// It wraps. RTPS 2.5 §8.3.5.10.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Count(pub i32);
 
 impl Count {
+    /// How many counts up to the last one are taken for repeated or overtaken. Anything else is
+    /// news: a wrapped count, a sender that began anew, or the true sender after a forged count.
+    pub const REMEMBERED: i32 = 64;
+
     /// The count after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// True when this count was sent after `last`.
-    pub const fn is_newer_than(self, last: Self) -> bool {
-        self.0.wrapping_sub(last.0) > 0
+    /// True when this count is none of those remembered by one who heard `last` last.
+    pub const fn is_news_after(self, last: Self) -> bool {
+        let behind = last.0.wrapping_sub(self.0);
+        behind < 0 || behind >= Self::REMEMBERED
     }
 }
 
@@ -129,8 +133,26 @@ mod tests {
 
     #[test]
     fn counts_wrap() {
-        assert!(Count(i32::MIN).is_newer_than(Count(i32::MAX)));
-        assert!(!Count(7).is_newer_than(Count(7)));
-        assert!(!Count(6).is_newer_than(Count(7)));
+        assert!(Count(i32::MIN).is_news_after(Count(i32::MAX)));
+        assert!(!Count(i32::MAX).is_news_after(Count(i32::MIN)));
+        assert!(!Count(7).is_news_after(Count(7)));
+        assert!(!Count(6).is_news_after(Count(7)));
+    }
+
+    #[test]
+    fn a_forged_count_does_not_silence_the_true_sender() {
+        for forged in [
+            i32::MAX,
+            i32::MIN,
+            -1000,
+            5 + Count::REMEMBERED,
+            i32::MAX - 3,
+        ] {
+            assert!(Count(forged).is_news_after(Count(5)));
+            assert!(Count(6).is_news_after(Count(forged)) || forged == 69);
+        }
+        // Within the window it takes no more than its width.
+        let silenced = (6..200).filter(|count| !Count(*count).is_news_after(Count(69)));
+        assert!(silenced.count() <= Count::REMEMBERED as usize);
     }
 }

@@ -75,22 +75,7 @@ impl Reader {
         let writer = proxy.info.guid;
         let entity = self.config.guid.entity;
         if proxy.ask_at.is_some_and(|at| at <= now) && proxy.expected.is_none() {
-            // Pre-emptive: makes the writer send a heartbeat. RTPS 2.5 §8.4.12.1.
-            proxy.asked = proxy.asked.saturating_add(1);
-            let wait = ASK_PERIOD.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
-            proxy.ask_at = Some(now.after(wait));
-            self.acknack_count = self.acknack_count.next();
-            message.destination(writer.prefix);
-            // Fast DDS answers a first empty set at once with base 0 alone, which is not valid
-            // for anybody else (RTPS 2.5 §8.3.5.5); with base 1 it waits for its next heartbeat.
-            let base = if proxy.info.vendor == VendorId::FAST_DDS {
-                SequenceNumber::ZERO
-            } else {
-                SequenceNumber::FIRST
-            };
-            let nothing = SequenceNumberSet::new(base);
-            message.acknack(entity, writer.entity, nothing, self.acknack_count, false);
-            self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+            self.ask_for_heartbeat(now, proxy, message);
             return;
         }
         if proxy.answer_at.is_none_or(|at| at > now) {
@@ -123,11 +108,7 @@ impl Reader {
             fragments.clear();
         } else if asks {
             proxy.requested = Some((now, request));
-            for (sequence, _) in &fragments {
-                if let Some(assembly) = proxy.assemblies.get_mut(sequence) {
-                    assembly.asked();
-                }
-            }
+            proxy.asked_for(&fragments);
         }
         message.destination(writer.prefix);
         if !missing.is_empty() || proxy.must_answer {
@@ -143,6 +124,37 @@ impl Reader {
         if asks && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(REPEAT_PERIOD));
         }
+    }
+
+    /// Pre-emptive: makes the writer send a heartbeat. RTPS 2.5 §8.4.12.1.
+    fn ask_for_heartbeat(
+        &mut self,
+        now: Instant,
+        proxy: &mut WriterProxy,
+        message: &mut MessageBuilder,
+    ) {
+        let writer = proxy.info.guid;
+        proxy.asked = proxy.asked.saturating_add(1);
+        let wait = ASK_PERIOD.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
+        proxy.ask_at = Some(now.after(wait));
+        self.acknack_count = self.acknack_count.next();
+        message.destination(writer.prefix);
+        // Fast DDS answers a first empty set at once with base 0 alone, which is not valid
+        // for anybody else (RTPS 2.5 §8.3.5.5); with base 1 it waits for its next heartbeat.
+        let base = if proxy.info.vendor == VendorId::FAST_DDS {
+            SequenceNumber::ZERO
+        } else {
+            SequenceNumber::FIRST
+        };
+        let nothing = SequenceNumberSet::new(base);
+        message.acknack(
+            self.config.guid.entity,
+            writer.entity,
+            nothing,
+            self.acknack_count,
+            false,
+        );
+        self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
     }
 
     fn request_fragments(

@@ -7,7 +7,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
-use whimbrel_wire::number_set::SequenceNumberSet;
+use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 
 use super::assembly::Assembly;
 use super::config::ReaderConfig;
@@ -109,7 +109,7 @@ impl WriterProxy {
     pub(super) fn accept_heartbeat(&mut self, count: Count) -> bool {
         let news = self
             .last_heartbeat
-            .is_none_or(|last| count.is_newer_than(last));
+            .is_none_or(|last| count.is_news_after(last));
         if news {
             self.last_heartbeat = Some(count);
         }
@@ -120,7 +120,7 @@ impl WriterProxy {
     pub(super) fn accept_heartbeat_frag(&mut self, count: Count) -> bool {
         let news = self
             .last_heartbeat_frag
-            .is_none_or(|last| count.is_newer_than(last));
+            .is_none_or(|last| count.is_news_after(last));
         if news {
             self.last_heartbeat_frag = Some(count);
         }
@@ -154,6 +154,15 @@ impl WriterProxy {
             self.assemblies.remove(&victim);
         }
         Ok(())
+    }
+
+    /// Notes that these fragments were asked for.
+    pub(super) fn asked_for(&mut self, fragments: &[(SequenceNumber, FragmentNumberSet)]) {
+        for (sequence, _) in fragments {
+            if let Some(assembly) = self.assemblies.get_mut(sequence) {
+                assembly.asked();
+            }
+        }
     }
 
     /// Notes that `start..end` does not concern this reader; false when too many separate ranges

@@ -24,9 +24,6 @@ impl Writer {
     ) -> Result<(), Reject> {
         let last = self.history.last();
         let base = acknack.state.base();
-        if base > last.next() {
-            return Err(Reject::new(RejectKind::SequenceNumber, 0));
-        }
         let suppression = self.config.nack_suppression;
         let delay = self.config.nack_response_delay;
         let pushed = self.pushed;
@@ -35,6 +32,9 @@ impl Writer {
             .readers
             .get_mut(&from)
             .ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        if base > last.next() {
+            return Err(Reject::new(RejectKind::SequenceNumber, 0));
+        }
         if !reader.info.reliable || !reader.accept_acknack(acknack.count) {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
@@ -52,20 +52,8 @@ impl Writer {
             resumed = true;
             self.reported.push_back(WriterEvent::ReaderResumed(from));
         }
-        let mut asked = false;
-        for sequence in acknack.state.iter() {
-            // What has not left completely is on its way anyway.
-            if !reader.may_ask_for(sequence) || sequence > pushed {
-                continue;
-            }
-            asked = true;
-            if reader.just_repaired(now, sequence, suppression) {
-                self.statistics.suppressed_repairs =
-                    self.statistics.suppressed_repairs.saturating_add(1);
-            } else {
-                reader.request_whole(sequence);
-            }
-        }
+        let (asked, suppressed) = reader.request(now, &acknack.state, pushed, suppression);
+        self.statistics.count_suppressed(suppressed);
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
@@ -100,9 +88,8 @@ impl Writer {
         from: Guid,
         nack: &NackFrag,
     ) -> Result<(), Reject> {
-        if nack.number > self.history.last() {
-            return Err(Reject::new(RejectKind::SequenceNumber, 0));
-        }
+        let last = self.history.last();
+        let suppression = self.config.nack_suppression;
         let sequence = nack.number;
         let change = self.history.get(sequence);
         let fragments = change.map(super::Change::fragments);
@@ -113,6 +100,9 @@ impl Writer {
             .readers
             .get_mut(&from)
             .ok_or(Reject::new(RejectKind::Stranger, 0))?;
+        if sequence > last {
+            return Err(Reject::new(RejectKind::SequenceNumber, 0));
+        }
         if !reader.info.reliable || !reader.accept_nack_frag(nack.count) {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
@@ -121,13 +111,15 @@ impl Writer {
         if !reader.may_ask_for(sequence) {
             return Ok(());
         }
-        let mut missing = 0u64;
+        let (mut missing, mut suppressed) = (0u64, 0u64);
         match fragments {
             Some(fragments) if sequence >= reader.first_relevant => {
                 for number in nack.state.iter() {
                     let sent = number.0 <= fragments && in_transit.is_none_or(|next| number < next);
-                    // What waits for its repair already was counted as lost before.
-                    if sent && reader.request_fragment(sequence, number) {
+                    if sent && reader.has_just_got(now, (sequence, number), suppression) {
+                        suppressed = suppressed.saturating_add(1);
+                    } else if sent && reader.request_fragment(sequence, number) {
+                        // What waits for its repair already was counted as lost before.
                         missing = missing.saturating_add(1);
                     }
                 }
@@ -139,6 +131,7 @@ impl Writer {
             reader.repair_at = Some(now.after(delay));
         }
         self.repairs.touch(from);
+        self.statistics.count_suppressed(suppressed);
         self.pace.lose(missing.saturating_mul(fragment_bytes));
         self.hurry_heartbeat(now);
         Ok(())

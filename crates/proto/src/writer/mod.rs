@@ -107,6 +107,12 @@ pub struct WriterStatistics {
     pub given_up: u64,
 }
 
+impl WriterStatistics {
+    fn count_suppressed(&mut self, count: u64) {
+        self.suppressed_repairs = self.suppressed_repairs.saturating_add(count);
+    }
+}
+
 /// When to ask readers for acknowledgements.
 #[derive(Debug, Default)]
 struct HeartbeatTimer {

@@ -7,6 +7,8 @@ use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant};
 
 use crate::deadline::{Deadline, Reason};
+use whimbrel_wire::number_set::SequenceNumberSet;
+
 use crate::peer::MatchedReader;
 
 /// How many fragments of one change may be requested at a time.
@@ -14,6 +16,9 @@ const REQUESTED_FRAGMENTS_MAX: usize = 4096;
 
 /// How many changes may be requested at a time.
 const REQUESTED_CHANGES_MAX: usize = 1024;
+
+/// How many changes may have noted which of their fragments were sent again.
+const REPAIRED_LARGE_MAX: usize = 16;
 
 /// What a reader asked for again of one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +52,8 @@ pub(super) struct ReaderProxy {
     pub(super) progressed_at: Instant,
     pub(super) heard_at: Instant,
     repaired: BTreeMap<SequenceNumber, Instant>,
+    /// Fragments sent again, and since when they are noted.
+    sent_again: BTreeMap<SequenceNumber, (Instant, BTreeSet<FragmentNumber>)>,
     last_acknack: Option<Count>,
     last_nack_frag: Option<Count>,
 }
@@ -66,6 +73,7 @@ impl ReaderProxy {
             progressed_at: now,
             heard_at: now,
             repaired: BTreeMap::new(),
+            sent_again: BTreeMap::new(),
             last_acknack: None,
             last_nack_frag: None,
         }
@@ -112,19 +120,74 @@ impl ReaderProxy {
         self.progressed_at = now;
         self.requests = self.requests.split_off(&base);
         self.repaired = self.repaired.split_off(&base);
+        self.sent_again = self.sent_again.split_off(&base);
         true
     }
 
     /// True when `sequence` was repaired for this reader less than `within` ago.
-    pub(super) fn just_repaired(
-        &self,
-        now: Instant,
-        sequence: SequenceNumber,
-        within: Duration,
-    ) -> bool {
+    fn just_repaired(&self, now: Instant, sequence: SequenceNumber, within: Duration) -> bool {
         self.repaired
             .get(&sequence)
             .is_some_and(|at| now.since(*at) < within)
+    }
+
+    /// Notes that fragments were sent again; what was sent longer than `within` ago is forgotten.
+    pub(super) fn note_sent_again(
+        &mut self,
+        now: Instant,
+        sequence: SequenceNumber,
+        numbers: &[FragmentNumber],
+        within: Duration,
+    ) {
+        let known = self
+            .sent_again
+            .entry(sequence)
+            .or_insert((now, BTreeSet::new()));
+        if now.since(known.0) >= within {
+            *known = (now, BTreeSet::new());
+        }
+        let room = REQUESTED_FRAGMENTS_MAX.saturating_sub(known.1.len());
+        known.1.extend(numbers.iter().take(room));
+        while self.sent_again.len() > REPAIRED_LARGE_MAX {
+            self.sent_again.pop_first();
+        }
+    }
+
+    /// True when a fragment was sent again less than `within` ago.
+    pub(super) fn has_just_got(
+        &self,
+        now: Instant,
+        (sequence, number): (SequenceNumber, FragmentNumber),
+        within: Duration,
+    ) -> bool {
+        self.sent_again
+            .get(&sequence)
+            .is_some_and(|(since, sent)| now.since(*since) < within && sent.contains(&number))
+    }
+
+    /// Queues what an acknowledgement asks for of what was `pushed`, but nothing that was repaired
+    /// less than `within` ago. Whether it asked for anything, and how much was left out for that.
+    pub(super) fn request(
+        &mut self,
+        now: Instant,
+        wanted: &SequenceNumberSet,
+        pushed: SequenceNumber,
+        within: Duration,
+    ) -> (bool, u64) {
+        let (mut asked, mut suppressed) = (false, 0u64);
+        for sequence in wanted.iter() {
+            // What has not left completely is on its way anyway.
+            if !self.may_ask_for(sequence) || sequence > pushed {
+                continue;
+            }
+            asked = true;
+            if self.just_repaired(now, sequence, within) {
+                suppressed = suppressed.saturating_add(1);
+            } else {
+                self.request_whole(sequence);
+            }
+        }
+        (asked, suppressed)
     }
 
     /// True when a request for `sequence` needs an answer: it is not acknowledged, or the reader
@@ -156,6 +219,7 @@ impl ReaderProxy {
 
     /// Serves what is requested from the start: it is divided differently now.
     pub(super) fn restart_requests(&mut self) {
+        self.sent_again.clear();
         for request in self.requests.values_mut() {
             *request = Request::Whole {
                 next: FragmentNumber::FIRST,
@@ -186,7 +250,7 @@ impl ReaderProxy {
 }
 
 fn accept(last: &mut Option<Count>, count: Count) -> bool {
-    if last.is_some_and(|last| !count.is_newer_than(last)) {
+    if last.is_some_and(|last| !count.is_news_after(last)) {
         return false;
     }
     *last = Some(count);

@@ -7,6 +7,7 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::reject::RejectKind;
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_wire::message::Submessage;
@@ -573,6 +574,44 @@ fn a_request_repeated_while_it_waits_is_lost_once() {
         writer.handle_nack_frag(NOW, READER, &nack).unwrap();
     }
     assert_eq!(writer.pace.lost_bytes(), u64::from(writer.fragment_bytes()));
+}
+
+#[test]
+fn a_fragment_that_was_just_repaired_is_not_sent_again_at_once() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(5000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
+    assert!(state.insert(FragmentNumber(2)));
+    let mut ask = |at: Instant, count: i32| {
+        let nack = whimbrel_wire::submessage::NackFrag {
+            reader: READER.entity,
+            writer: EntityId::user(1, EntityKind::WriterNoKey),
+            number: SequenceNumber(1),
+            state,
+            count: whimbrel_base::sequence::Count(count),
+        };
+        writer.handle_nack_frag(at, READER, &nack).unwrap();
+        writer.poll_transmit(at, &mut sent);
+        sent.words().iter().filter(|word| **word == "frag").count()
+    };
+    assert_eq!(ask(NOW, 1), 1);
+    let answers: usize = (2..200).map(|count| ask(NOW, count)).sum();
+    assert_eq!(answers, 0);
+    assert_eq!(ask(NOW.after(Duration::from_millis(3)), 200), 1);
+    assert_eq!(writer.statistics().suppressed_repairs, 198);
+}
+
+#[test]
+fn strangers_are_refused_as_strangers() {
+    let mut writer = writer(|_| {});
+    for base in [1, i64::MAX] {
+        let refused = writer.handle_acknack(NOW, READER, &acknack(base, &[], 1));
+        assert_eq!(refused.unwrap_err().kind, RejectKind::Stranger);
+    }
 }
 
 /// Fragment numbers and sizes of what was sent.

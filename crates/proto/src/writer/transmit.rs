@@ -282,20 +282,24 @@ impl Writer {
             return None;
         }
         let mut wanted = Wanted::new(request, fragments);
+        let (mut again, within) = (Vec::new(), self.config.nack_suppression);
         while let Some(number) = wanted.next() {
             message.flush(to, outbox);
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
             message.data_frag(peer.entity, entity, change, number);
+            again.push(number);
             self.pace.spend(message.len());
             self.statistics.repairs = self.statistics.repairs.saturating_add(1);
             if !self.pace.allows(now)
                 && let Some(rest) = wanted.rest()
             {
+                reader.note_sent_again(now, sequence, &again, within);
                 return Some(rest);
             }
         }
         message.flush(to, outbox);
+        reader.note_sent_again(now, sequence, &again, within);
         reader.note_repaired(now, sequence);
         None
     }
