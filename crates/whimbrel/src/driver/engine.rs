@@ -47,6 +47,9 @@ pub(crate) trait Receive: Send + Sync {
     /// A datagram arrived.
     fn receive(&self, datagram: &Datagram);
 
+    /// No more datagrams for the moment: answers what is still to be answered.
+    fn settle(&self);
+
     /// These are the interfaces of this host now.
     fn follow_interfaces(&self, existing: &[Interface]);
 
@@ -297,18 +300,19 @@ impl Source {
         };
         for _ in 0..ROUNDS_MAX {
             match self.socket.recv_batch(batch) {
-                Ok(0) => return,
+                Ok(0) => break,
                 Ok(_) => batch
                     .drain()
                     .for_each(|datagram| participant.receive(&datagram)),
                 Err(error) => {
                     participant.note_receive_error(&error);
-                    return;
+                    break;
                 }
             }
             if batch.is_drained() {
-                return;
+                break;
             }
         }
+        participant.settle();
     }
 }

@@ -1,27 +1,27 @@
 //! A participant: its control machine, its sockets, and the way of every datagram.
 
+mod inbound;
+
 use std::collections::BTreeMap;
 use std::io;
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
-use whimbrel_base::locator::Locator;
-use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
+use whimbrel_base::reject::{Reject, RejectCounters};
 use whimbrel_base::status::StatusMask;
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
-use whimbrel_net::socket::{Datagram, UdpSocket};
-use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
+use whimbrel_net::socket::UdpSocket;
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
 use super::contain::contain;
-use super::engine::{Driver, Receive};
+use super::engine::Driver;
 use super::network::Network;
 use super::reader::ReaderCore;
 use super::routing::{Routing, Told};
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::EntityStatus;
-use super::sync::atomic::{AtomicU64, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::topic::TopicCore;
@@ -48,6 +48,8 @@ pub(crate) struct ParticipantCore {
     pub(crate) bell: Bell,
     pub(crate) warnings: Warnings,
     rejects: Mutex<RejectCounters>,
+    /// The control machine has heard something and was not drained since.
+    unsettled: AtomicBool,
     pub(crate) received: AtomicU64,
     pub(crate) received_bytes: AtomicU64,
     pub(crate) receive_errors: AtomicU64,
@@ -86,6 +88,7 @@ impl ParticipantCore {
             bell: Bell::default(),
             warnings,
             rejects: Mutex::new(RejectCounters::default()),
+            unsettled: AtomicBool::new(false),
             received: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             receive_errors: AtomicU64::new(0),
@@ -160,43 +163,27 @@ impl ParticipantCore {
     /// Lets traffic reach a new writer.
     pub(crate) fn add_writer(&self, writer: &Arc<WriterCore>) {
         let _serial = lock(&self.serial);
-        self.reroute(|routing| {
-            routing
-                .writers
-                .insert(writer.guid.entity, Arc::clone(writer));
-        });
+        self.reroute(|routing| routing.add_writer(writer));
     }
 
     /// Lets traffic reach a new reader.
     pub(crate) fn add_reader(&self, reader: &Arc<ReaderCore>) {
         let _serial = lock(&self.serial);
-        self.reroute(|routing| {
-            routing
-                .readers
-                .insert(reader.guid.entity, Arc::clone(reader));
-        });
+        self.reroute(|routing| routing.add_reader(reader));
     }
 
     /// Takes a writer off the bus.
     pub(crate) fn remove_writer(&self, entity: EntityId) {
         self.change(|control, now| control.remove_writer(now, entity));
         let _serial = lock(&self.serial);
-        self.reroute(|routing| {
-            routing.writers.remove(&entity);
-        });
+        self.reroute(|routing| routing.remove_writer(entity));
     }
 
     /// Takes a reader off the bus.
     pub(crate) fn remove_reader(&self, entity: EntityId) {
         self.change(|control, now| control.remove_reader(now, entity));
         let _serial = lock(&self.serial);
-        self.reroute(|routing| {
-            routing.readers.remove(&entity);
-            for readers in routing.by_writer.values_mut() {
-                readers.retain(|reader| reader.guid.entity != entity);
-            }
-            routing.by_writer.retain(|_, readers| !readers.is_empty());
-        });
+        self.reroute(|routing| routing.remove_reader(entity));
     }
 
     /// Gives the events to the endpoints they concern; who is to be told of what, then.
@@ -252,16 +239,29 @@ impl ParticipantCore {
 
     /// New routes first: data may follow its match at once.
     fn route_matches(&self, events: &[ParticipantEvent]) {
-        let heard: Vec<_> = self.look(|control| {
-            let of = |it: &whimbrel_proto::RemoteParticipant| {
-                (it.data.guid.prefix, Arc::clone(&it.heard))
-            };
-            control.participants().map(of).collect()
-        });
+        let routes = |event: &ParticipantEvent| {
+            use ParticipantEvent as Event;
+            matches!(
+                event,
+                Event::ParticipantDiscovered(_)
+                    | Event::ParticipantLost { .. }
+                    | Event::WriterMatched { .. }
+                    | Event::WriterUnmatched { .. }
+            )
+        };
+        if !events.iter().any(routes) {
+            return;
+        }
         self.reroute(|routing| {
-            routing.heard = heard.into_iter().collect();
             for event in events {
                 match event {
+                    ParticipantEvent::ParticipantDiscovered(prefix) => {
+                        let heard = self.look(|control| control.heard(*prefix));
+                        routing.note_heard(*prefix, heard);
+                    }
+                    ParticipantEvent::ParticipantLost { prefix, .. } => {
+                        routing.note_heard(*prefix, None);
+                    }
                     ParticipantEvent::WriterMatched { reader, writer } => {
                         routing.join(writer.guid, *reader);
                     }
@@ -300,8 +300,8 @@ impl ParticipantCore {
             .values()
             .filter_map(Weak::upgrade)
             .collect();
-        let writers = routing.writers.values().map(|it| &it.status);
-        let readers = routing.readers.values().map(|it| &it.status);
+        let writers = routing.writers().values().map(|it| &it.status);
+        let readers = routing.readers().values().map(|it| &it.status);
         let topics = topics.iter().map(|it| &it.status);
         writers
             .chain(readers)
@@ -314,67 +314,10 @@ impl ParticipantCore {
     /// DATA_ON_READERS was told before.
     pub(crate) fn forward_data(&self, level: &Arc<EntityStatus>) {
         let routing = self.routing.load_full();
-        let readers = routing.readers.values().map(|it| &it.status);
+        let readers = routing.readers().values().map(|it| &it.status);
         readers
             .filter(|status| status.is_within(level))
             .for_each(|status| status.forward_data());
-    }
-
-    fn route(
-        &self,
-        routing: &Routing,
-        now: Instant,
-        wall: Timestamp,
-        datagram: &Datagram,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
-        let payload = &datagram.payload;
-        let stranger = Reject::new(RejectKind::Stranger, 0);
-        match inbound.target() {
-            Target::Reader { writer, reader }
-                if writer.entity.is_builtin() || reader.is_builtin() =>
-            {
-                self.discover(wall, datagram, inbound)
-            }
-            Target::Writer { writer, .. } if writer.is_builtin() => {
-                self.discover(wall, datagram, inbound)
-            }
-            Target::Reader {
-                writer,
-                reader: EntityId::UNKNOWN,
-            } => {
-                let mut outcome = Ok(());
-                for reader in routing.readers_of(writer) {
-                    outcome = outcome.and(reader.receive(now, wall, writer, payload, inbound));
-                }
-                outcome
-            }
-            Target::Reader { writer, reader } => routing
-                .readers
-                .get(&reader)
-                .ok_or(stranger)?
-                .receive(now, wall, writer, payload, inbound),
-            Target::Writer { reader, writer } => routing
-                .writers
-                .get(&writer)
-                .ok_or(stranger)?
-                .receive(now, reader, inbound),
-            Target::Nobody => Ok(()),
-        }
-    }
-
-    fn discover(
-        &self,
-        wall: Timestamp,
-        datagram: &Datagram,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
-        let from = Locator::from(datagram.source);
-        // The machine counts what it refuses itself.
-        let _ = self.change(|control, now| {
-            control.handle_inbound(now, wall, from, &datagram.payload, inbound)
-        });
-        Ok(())
     }
 
     /// Says farewell. The program may end as soon as this returns.
@@ -396,61 +339,6 @@ impl ParticipantCore {
     /// Our GUID for `entity`.
     pub(crate) fn guid(&self, entity: EntityId) -> Guid {
         Guid::new(self.prefix, entity)
-    }
-}
-
-impl Receive for ParticipantCore {
-    fn receive(&self, datagram: &Datagram) {
-        self.received.fetch_add(1, Ordering::Relaxed);
-        self.received_bytes
-            .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
-        if datagram.truncated {
-            self.reject(Reject::new(RejectKind::Length, 0));
-            return;
-        }
-        let (now, wall) = (clock::now(), clock::wall());
-        let receiver = match MessageReceiver::new(&datagram.payload, self.prefix) {
-            Ok(receiver) => receiver,
-            Err(reject) => return self.reject(reject),
-        };
-        let routing = self.routing.load();
-        let heard = routing.heard.get(&receiver.source());
-        for inbound in receiver {
-            if let Some(heard) = heard.filter(|_| inbound.is_ok()) {
-                // Any valid packet renews a lease, a damaged one does not.
-                heard.note(now);
-            }
-            let outcome =
-                inbound.and_then(|inbound| self.route(&routing, now, wall, datagram, &inbound));
-            if let Err(reject) = outcome {
-                self.reject(reject);
-            }
-        }
-    }
-
-    fn follow_interfaces(&self, existing: &[Interface]) {
-        let news = self.sockets.take_path_news();
-        let selected = self.network.select(existing);
-        let moved = {
-            let mut interfaces = lock(&self.interfaces);
-            let moved = *interfaces != selected;
-            interfaces.clone_from(&selected);
-            moved
-        };
-        if moved {
-            for socket in self.sockets.follow(&self.network, &selected) {
-                // Without descriptors left it stays deaf; peers and probing still work.
-                let _ = self.listen(&socket);
-            }
-        }
-        if moved || news {
-            let addresses = self.sockets.addresses(&self.network, &selected);
-            self.change(|control, now| control.handle_addresses(now, addresses));
-        }
-    }
-
-    fn note_receive_error(&self, _error: &io::Error) {
-        self.receive_errors.fetch_add(1, Ordering::Relaxed);
     }
 }
 
