@@ -152,8 +152,11 @@ impl BufferPool {
             }
             self.lent.push_back(slab);
         }
+        // A slab that will not come back has no use for more room than its content needs.
+        let comes_back = self.lent.len() < self.slabs_max;
+        let room = if comes_back { self.slab_len } else { 0 };
         BufferMut {
-            slab: Arc::new(Vec::with_capacity(self.slab_len)),
+            slab: Arc::new(Vec::with_capacity(room)),
         }
     }
 
@@ -212,6 +215,20 @@ mod tests {
         again.bytes().push(1);
         assert_eq!(again.bytes().as_ptr(), address);
         assert_eq!(again.bytes().len(), 1);
+    }
+
+    #[test]
+    fn what_the_pool_will_not_see_again_is_no_larger_than_it_must_be() {
+        let mut pool = BufferPool::new(4096, 2);
+        let mut held: Vec<SharedBytes> = Vec::new();
+        for _ in 0..5 {
+            let mut buffer = pool.take();
+            buffer.bytes().extend_from_slice(b"tiny");
+            held.push(pool.share(buffer));
+        }
+        assert!(held[4].slab_len() < 64, "{}", held[4].slab_len());
+        drop(held);
+        assert_eq!(pool.take().bytes().capacity(), 4096);
     }
 
     #[test]
