@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use whimbrel_base::guid::EntityId;
+use whimbrel_base::time::Duration;
 use whimbrel_base::vendor::VendorId;
+use whimbrel_fuzz_targets::station::{START, Station, metatraffic, topics};
 use whimbrel_net::capture::CaptureReader;
+use whimbrel_proto::Participant;
 use whimbrel_wire::discovery::{
     Context, ParticipantData, ParticipantMessageData, ReaderData, WriterData, parse_key,
 };
@@ -16,8 +19,10 @@ use whimbrel_wire::parameter::ParameterId;
 use whimbrel_wire::pretty::Dissection;
 use whimbrel_wire::submessage::{Content, Data};
 
+use crate::readable::{self, Types};
+
 /// Files in the folder; one that is lost must be noticed.
-const FILES: usize = 21;
+const FILES: usize = 22;
 
 /// Builtin writers, what the README calls their DATA, and the parameter that is their key.
 const BUILTIN: &[(EntityId, &str, ParameterId)] = &[
@@ -60,8 +65,25 @@ const WORDS: &[&str] = &[
     "unregister",
 ];
 
+/// The domain of the captures.
+const DOMAIN: u32 = 76;
+
+/// Set to write the readable discovery anew instead of comparing with it; then look at the diff.
+const UPDATE: &str = "WHIMBREL_UPDATE_VECTORS";
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors")
+}
+
+/// The captures, by name.
+fn captures() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).expect("the vectors");
+    let paths = entries.map(|entry| entry.expect("a file").path());
+    let mut captures: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|it| it == "pcap"))
+        .collect();
+    captures.sort();
+    captures
 }
 
 /// The rows of the README's table: end of the file's name, what it holds.
@@ -147,11 +169,7 @@ fn every_datagram_of_others_is_understood() {
     let rows = rows();
     let mut files = 0;
     let mut described = BTreeSet::new();
-    for entry in std::fs::read_dir(folder()).expect("the vectors") {
-        let path = entry.expect("a file").path();
-        if path.extension().is_none_or(|it| it != "pcap") {
-            continue;
-        }
+    for path in captures() {
         files += 1;
         let file = path.file_stem().expect("a name").to_string_lossy();
         let bytes = std::fs::read(&path).expect("a readable file");
@@ -184,4 +202,133 @@ fn every_datagram_of_others_is_understood() {
         rows.len(),
         "rows without a file: {described:?}"
     );
+}
+
+/// What peers announce is read today as it was read when it was recorded.
+#[test]
+fn discovery_reads_as_it_did() {
+    let mut compared = 0;
+    for path in captures() {
+        if !path.to_string_lossy().ends_with("-discovery.pcap") {
+            continue;
+        }
+        let text = readable::capture(&path, Types::Shown);
+        let golden = path.with_extension("txt");
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::write(&golden, &text).expect("a writable folder");
+        }
+        let known = std::fs::read_to_string(&golden).unwrap_or_default();
+        let first = known.lines().zip(text.lines()).position(|(a, b)| a != b);
+        assert!(
+            known == text,
+            "{}: differs from line {:?} on; {UPDATE}=1 writes it anew",
+            golden.display(),
+            first.map(|line| line + 1)
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
+}
+
+/// The same datagrams in big-endian (testing/interop/bigendian) say the same.
+#[test]
+fn the_order_of_octets_changes_nothing() {
+    let captures = captures();
+    for path in &captures {
+        let file = path.file_name().expect("a name");
+        let turned = folder().join("big-endian").join(file);
+        let at = turned.display();
+        let bytes = std::fs::read(&turned).unwrap_or_else(|why| panic!("{at}: {why}"));
+        let mut reader = CaptureReader::new(&bytes).expect("a capture");
+        let mut found = BTreeMap::new();
+        for datagram in reader.by_ref() {
+            let payload = datagram.expect("a packet").payload;
+            assert_eq!(payload[21] & 1, 0, "{at}: little-endian");
+            check_datagram(payload, &mut found, &at.to_string());
+        }
+        let (little, big) = (path, &turned);
+        assert_eq!(
+            readable::capture(little, Types::Counted),
+            readable::capture(big, Types::Counted),
+            "{at}"
+        );
+    }
+    assert_eq!(captures.len(), FILES);
+}
+
+/// A whole participant that hears a capture as if it were meant for it: what it knows after each
+/// datagram, and the most endpoints it knew.
+fn heard(path: &Path) -> (Vec<String>, usize) {
+    let mut station = Station::new(1, topics(1));
+    let mut config = station.control.config().clone();
+    config.domain_id = DOMAIN;
+    let own = config.guid_prefix;
+    station.control = Participant::new(START, config);
+    for index in [0, 1] {
+        station.announce_writer(index);
+        station.announce_reader(index);
+    }
+    let (mut known, mut most) = (Vec::new(), 0);
+    let bytes = std::fs::read(path).expect("a readable file");
+    for datagram in CaptureReader::new(&bytes).expect("a capture") {
+        let mut octets = datagram.expect("a packet").payload.to_vec();
+        for at in destinations(&octets) {
+            octets[at..at + 12].copy_from_slice(&own.0);
+        }
+        station.receive(metatraffic(9), &octets);
+        station.advance(Duration::from_millis(1));
+        let participants: Vec<_> = station.control.participants().collect();
+        let writers: Vec<_> = station.control.remote_writers().collect();
+        let readers: Vec<_> = station.control.remote_readers().collect();
+        most = most.max(writers.len() + readers.len());
+        let (rejects, sent) = (station.rejects(), station.control.statistics());
+        let text = format!("{participants:#?}{writers:#?}{readers:#?}{rejects:#?}{sent:#?}");
+        known.push(without_type_information(&text));
+    }
+    (known, most)
+}
+
+/// TypeInformation is kept as the sender wrote it, in the sender's order of octets.
+fn without_type_information(text: &str) -> String {
+    let mut within = false;
+    let mut kept = String::new();
+    for line in text.lines() {
+        within |= line.trim_start().starts_with("type_information: Some(");
+        if !within {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        within &= line.trim() != "),";
+    }
+    kept
+}
+
+/// Where the datagram's INFO_DST have their prefix.
+fn destinations(octets: &[u8]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = 20;
+    while let Some([kind, flags, a, b]) = octets.get(at..at + 4).and_then(|it| it.first_chunk()) {
+        let length = match flags & 1 {
+            1 => u16::from_le_bytes([*a, *b]),
+            _ => u16::from_be_bytes([*a, *b]),
+        };
+        if *kind == 0x0e {
+            found.push(at + 4);
+        }
+        at += 4 + usize::from(length);
+    }
+    found
+}
+
+#[test]
+fn a_whole_participant_hears_both_orders_alike() {
+    for path in captures() {
+        let file = path.file_name().expect("a name");
+        let (little, most) = heard(&path);
+        let (big, _) = heard(&folder().join("big-endian").join(file));
+        let first = little.iter().zip(&big).position(|(a, b)| a != b);
+        assert!(little == big, "{}: datagram {first:?}", path.display());
+        let discovery = file.to_string_lossy().ends_with("-discovery.pcap");
+        assert!(!discovery || most > 0, "{}: nothing known", path.display());
+    }
 }
