@@ -162,21 +162,24 @@ impl Writer {
         }
         if !self.config.durable {
             self.history.remove_through(self.acked.min(self.pushed));
-        } else {
-            self.forget_dead_instances();
         }
+        self.forget_ended_instances();
     }
 
-    /// A durable writer keeps a deleted instance only until every reader knows of the deletion.
-    fn forget_dead_instances(&mut self) {
-        while let Some(dead) = self.dead.front().copied() {
-            if dead.0 > self.acked {
-                break;
+    /// Forgets instances that were given up once every reader knows, and of those that were
+    /// disposed all but the newest.
+    fn forget_ended_instances(&mut self) {
+        while let Some((sequence, instance)) = self.endings.next_released(self.acked) {
+            if !self.history.is_registered(instance) {
+                self.history.remove_instance_through(instance, sequence);
             }
-            self.dead.pop_front();
-            if !self.history.is_registered(dead.1) {
-                self.history.remove_instance_through(dead.1, dead.0);
-            }
+        }
+        let kept_max = self.config.disposed_instances_max;
+        while let Some((sequence, instance)) = self.endings.next_disposed(self.acked, kept_max) {
+            self.history.remove_instance_through(instance, sequence);
+            self.history.unregister(instance);
+            self.reported
+                .push_back(WriterEvent::InstanceForgotten(instance));
         }
     }
 

@@ -20,6 +20,9 @@ pub struct WriterConfig {
     pub instances_max: usize,
     /// Changes kept per instance (RESOURCE_LIMITS).
     pub samples_per_instance_max: usize,
+    /// Disposed instances that are remembered although they were not unregistered, once every
+    /// reader knows of the disposal; the longest disposed go first. 1,024 by default.
+    pub disposed_instances_max: usize,
     /// Largest payload, encapsulation included, in octets.
     pub sample_bytes_max: usize,
     /// Octets that may be unacknowledged before a KEEP_ALL writer blocks.
@@ -57,6 +60,7 @@ impl WriterConfig {
             samples_max: usize::MAX,
             instances_max: usize::MAX,
             samples_per_instance_max: usize::MAX,
+            disposed_instances_max: 1024,
             sample_bytes_max: 1 << 30,
             unacknowledged_bytes_max: 1 << 20,
             message_bytes_max: 65_507,

@@ -10,6 +10,7 @@
 mod acknowledge;
 mod audience;
 mod config;
+mod endings;
 mod history;
 mod pace;
 mod reader_proxy;
@@ -28,6 +29,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 use self::audience::Audience;
 pub use self::config::WriterConfig;
+use self::endings::Endings;
 pub use self::history::Change;
 use self::history::HistoryCache;
 use self::pace::Pace;
@@ -80,6 +82,8 @@ pub enum WriterEvent {
     ReaderGivenUp(Guid),
     /// A reader that had been given up answers again.
     ReaderResumed(Guid),
+    /// An instance disposed long ago is no longer registered.
+    InstanceForgotten(InstanceHandle),
 }
 
 /// Counters of a writer.
@@ -152,8 +156,7 @@ pub struct Writer {
     /// When readers were last asked whether they have taken in what was sent.
     asked_at: Option<Instant>,
     blocked_since: Option<Instant>,
-    /// Deleted instances given up by the changes so numbered.
-    dead: VecDeque<(SequenceNumber, InstanceHandle)>,
+    endings: Endings,
     progress: bool,
     ask_now: bool,
     reported: VecDeque<WriterEvent>,
@@ -184,7 +187,7 @@ impl Writer {
             paced: false,
             asked_at: None,
             blocked_since: None,
-            dead: VecDeque::new(),
+            endings: Endings::default(),
             progress: false,
             ask_now: false,
             reported: VecDeque::new(),
@@ -253,15 +256,27 @@ impl Writer {
             fragment_bytes,
             written_bytes: self.written_bytes,
         });
-        if !kind.unregisters() {
-            self.history.register(instance);
-        } else {
-            self.history.unregister(instance);
-            if kind.disposes() && self.config.durable {
-                self.dead.push_back((sequence, instance));
-            }
-        }
+        self.note_kind(kind, instance, sequence);
         Ok(sequence)
+    }
+
+    /// Notes what a change of `kind` makes of its instance.
+    fn note_kind(&mut self, kind: ChangeKind, instance: InstanceHandle, sequence: SequenceNumber) {
+        if kind.unregisters() {
+            self.history.unregister(instance);
+            // A late joiner has no use for the end of what it never saw.
+            let nothing_else = self.history.depth(instance) == 1;
+            if self.config.durable && (kind.disposes() || nothing_else) {
+                self.endings.release(instance, sequence);
+            }
+            return;
+        }
+        self.history.register(instance);
+        if kind.disposes() {
+            self.endings.dispose(instance, sequence);
+        } else {
+            self.endings.revive(instance);
+        }
     }
 
     fn is_disposed(&self, instance: InstanceHandle) -> bool {
@@ -328,6 +343,7 @@ impl Writer {
             return Err(WriteError::TooManyInstances);
         }
         self.history.register(instance);
+        self.endings.revive(instance);
         Ok(())
     }
 

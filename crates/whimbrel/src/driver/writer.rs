@@ -15,7 +15,7 @@ use whimbrel_base::status::{
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
-use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
+use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
@@ -133,8 +133,12 @@ impl WriterCore {
             .machine
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
         let mut news = false;
-        while state.machine.poll_event().is_some() {
-            news = true;
+        while let Some(event) = state.machine.poll_event() {
+            if let WriterEvent::InstanceForgotten(instance) = event {
+                state.note_key(instance, None);
+            } else {
+                news = true;
+            }
         }
         let deadline = state.machine.poll_timeout();
         drop(state);

@@ -34,7 +34,8 @@ impl<T: DdsType> DataWriter<T> {
     ///
     /// # Errors
     /// [`Error::PreconditionNotMet`] for a type without key or an instance not registered; else as
-    /// [`DataWriter::write`].
+    /// [`DataWriter::write`]. Of disposed instances only the newest 1,024 stay registered, so that
+    /// keys that come and go cost nothing.
     pub fn unregister_instance(&self, value: &T) -> Result<(), Error> {
         self.unregister_instance_with_timestamp(value, clock::wall())
     }

@@ -1,0 +1,132 @@
+//! Instances that a writer has ended, until it may forget them.
+
+use alloc::collections::BTreeMap;
+
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::sequence::SequenceNumber;
+
+/// Ended instances by the changes that ended them; each is here at most once.
+#[derive(Debug, Default)]
+pub(super) struct Endings {
+    /// Given up: nothing of them is needed once every reader knows.
+    released: BTreeMap<SequenceNumber, InstanceHandle>,
+    /// Disposed but still registered.
+    disposed: BTreeMap<SequenceNumber, InstanceHandle>,
+    of: BTreeMap<InstanceHandle, SequenceNumber>,
+}
+
+impl Endings {
+    /// `sequence` gave up `instance`.
+    pub(super) fn release(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
+        self.replace(instance, sequence);
+        self.released.insert(sequence, instance);
+    }
+
+    /// `sequence` disposed `instance`, which stays registered.
+    pub(super) fn dispose(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
+        self.replace(instance, sequence);
+        self.disposed.insert(sequence, instance);
+    }
+
+    fn replace(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
+        if let Some(old) = self.of.insert(instance, sequence) {
+            self.released.remove(&old);
+            self.disposed.remove(&old);
+        }
+    }
+
+    /// `instance` is written or registered again: a disposal of it is forgotten.
+    pub(super) fn revive(&mut self, instance: InstanceHandle) {
+        let Some(sequence) = self.of.get(&instance).copied() else {
+            return;
+        };
+        if self.disposed.remove(&sequence).is_some() {
+            self.of.remove(&instance);
+        }
+    }
+
+    /// The next instance that was given up by a change up to `acked`.
+    pub(super) fn next_released(
+        &mut self,
+        acked: SequenceNumber,
+    ) -> Option<(SequenceNumber, InstanceHandle)> {
+        let first = self.released.first_entry()?;
+        if *first.key() > acked {
+            return None;
+        }
+        let (sequence, instance) = first.remove_entry();
+        self.of.remove(&instance);
+        Some((sequence, instance))
+    }
+
+    /// The next instance that was disposed by a change up to `acked`, longest ago, where more than
+    /// `kept_max` are remembered.
+    pub(super) fn next_disposed(
+        &mut self,
+        acked: SequenceNumber,
+        kept_max: usize,
+    ) -> Option<(SequenceNumber, InstanceHandle)> {
+        if self.disposed.len() <= kept_max {
+            return None;
+        }
+        let first = self.disposed.first_entry()?;
+        if *first.key() > acked {
+            return None;
+        }
+        let (sequence, instance) = first.remove_entry();
+        self.of.remove(&instance);
+        Some((sequence, instance))
+    }
+
+    /// Number of instances in here.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.of.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn instance(byte: u8) -> InstanceHandle {
+        InstanceHandle([byte; 16])
+    }
+
+    #[test]
+    fn an_instance_that_ends_again_and_again_is_here_once() {
+        let mut endings = Endings::default();
+        for number in 1..=100 {
+            endings.dispose(instance(1), SequenceNumber(2 * number));
+            endings.release(instance(1), SequenceNumber(2 * number + 1));
+        }
+        assert_eq!(endings.len(), 1);
+        let found = endings.next_released(SequenceNumber(300));
+        assert_eq!(found, Some((SequenceNumber(201), instance(1))));
+        assert_eq!(endings.len(), 0);
+    }
+
+    #[test]
+    fn only_the_oldest_disposals_that_everybody_knows_are_forgotten() {
+        let mut endings = Endings::default();
+        for byte in 1..=4 {
+            endings.dispose(instance(byte), SequenceNumber(i64::from(byte)));
+        }
+        endings.revive(instance(1));
+        assert_eq!(endings.next_disposed(SequenceNumber(9), 3), None);
+        assert_eq!(endings.next_disposed(SequenceNumber(1), 2), None);
+        let found = endings.next_disposed(SequenceNumber(9), 2);
+        assert_eq!(found, Some((SequenceNumber(2), instance(2))));
+        assert_eq!(endings.next_disposed(SequenceNumber(9), 2), None);
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_revived() {
+        let mut endings = Endings::default();
+        endings.release(instance(1), SequenceNumber(1));
+        endings.revive(instance(1));
+        assert_eq!(endings.next_released(SequenceNumber(0)), None);
+        let found = endings.next_released(SequenceNumber(1));
+        assert_eq!(found, Some((SequenceNumber(1), instance(1))));
+    }
+}
