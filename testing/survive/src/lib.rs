@@ -3,9 +3,10 @@
 
 pub mod attack;
 pub mod heap;
+pub mod memory;
 pub mod proof;
 
 use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
-pub const PROOFS: &[Proof] = &[attack::PROOF];
+pub const PROOFS: &[Proof] = &[attack::PROOF, memory::PROOF];

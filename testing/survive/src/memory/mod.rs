@@ -1,0 +1,49 @@
+//! Memory stays flat: writes without end, keys that come and go, peers that join and leave.
+//!
+//! Each stage does the same thing again and again between two live participants on loopback, and
+//! stops now and then until everything is acknowledged and taken. What the process holds at those
+//! stops must not grow from the second third of them to the last; the first is the warm-up.
+
+mod gauge;
+mod stages;
+
+use crate::proof::{Figure, Proof, Share};
+
+use gauge::Growth;
+
+/// The row of this proof.
+pub const PROOF: Proof = Proof {
+    name: "memory",
+    claim: "no memory is kept of writes, short-lived keys and peers that are over",
+    run,
+    child: None,
+};
+
+fn run(share: &Share) -> Figure {
+    let stages = stages::STAGES;
+    let parts = u32::try_from(stages.len()).unwrap_or(1);
+    let mut texts = Vec::new();
+    let mut held = true;
+    for stage in stages {
+        match stage.run(share.time / parts, share.full) {
+            Ok((done, growth)) => {
+                println!("{}: {done} {}; {growth}", stage.name, stage.what);
+                held &= growth.is_flat();
+                texts.push(format!("{done} {}: {growth}", stage.what));
+            }
+            Err(why) => {
+                println!("{}: {why}", stage.name);
+                held = false;
+                texts.push(format!("{}: {why}", stage.name));
+            }
+        }
+    }
+    let text = format!(
+        "{}; bound +{} %, or {} KiB resident and {} KiB of heap where that is more",
+        texts.join("; "),
+        Growth::PERCENT_MAX,
+        Growth::RESIDENT_SLACK_BYTES >> 10,
+        Growth::HEAP_SLACK_BYTES >> 10
+    );
+    Figure { text, held }
+}
