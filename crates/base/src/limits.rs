@@ -36,8 +36,8 @@ pub struct Limits {
     pub sample_bytes_max: usize,
     /// One built-in discovery sample, serialized.
     pub discovery_sample_bytes_max: usize,
-    /// Fragments of unfinished samples held by one reader; memory grows as they arrive, and the
-    /// one sample nearest to completion may exceed this up to `sample_bytes_max`.
+    /// Fragments of unfinished samples held by one reader; memory grows as they arrive. The one
+    /// sample whose turn it is may take up to `sample_bytes_max` beside this.
     pub reassembly_bytes_max: usize,
     /// Unfinished samples of one writer held by one reader.
     pub reassembly_samples_max: usize,

@@ -87,6 +87,13 @@ impl Assembly {
         Ok(None)
     }
 
+    /// Lets go of all divisions but the one of which most has arrived.
+    pub(super) fn keep_largest(&mut self) {
+        self.divisions
+            .sort_by_key(|it| core::cmp::Reverse(it.arrived_bytes()));
+        self.divisions.truncate(1);
+    }
+
     /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
     /// only holes before the last fragment that arrived or was announced count.
     pub(super) fn missing(&self, still_sending: bool) -> Option<FragmentNumberSet> {

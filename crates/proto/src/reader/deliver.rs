@@ -272,52 +272,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Makes room for `more` octets of a half-received sample. When the limit is met the first
-    /// sample that is still arriving goes on, however large, and the others give way to it: they
-    /// are asked for again. So one after the other is completed.
-    fn make_reassembly_room(
-        &mut self,
-        now: Instant,
-        wanted: (Guid, SequenceNumber),
-        more: usize,
-    ) -> Result<(), Reject> {
-        let max = self.config.reassembly_bytes_max;
-        if self.reassembly_bytes().saturating_add(more) <= max {
-            return Ok(());
-        }
-        let patience = self.config.reassembly_patience;
-        let first = self.writers.iter().find_map(|(guid, proxy)| {
-            let fresh = |it: &(&SequenceNumber, &Assembly)| it.1.arrived_at.after(patience) > now;
-            let (sequence, _) = proxy.assemblies.iter().find(fresh)?;
-            Some((*guid, *sequence))
-        });
-        if first.is_some_and(|first| first < wanted) {
-            return Err(Reject::new(RejectKind::Limit, 0));
-        }
-        while self.reassembly_bytes().saturating_add(more) > max {
-            let victim = self.writers.iter().rev().find_map(|(guid, proxy)| {
-                let mut sequences = proxy.assemblies.keys().rev();
-                let sequence = sequences.find(|sequence| (*guid, **sequence) != wanted)?;
-                Some((*guid, *sequence))
-            });
-            let Some((guid, sequence)) = victim else {
-                break;
-            };
-            self.proxy(guid)?.assemblies.remove(&sequence);
-        }
-        Ok(())
-    }
-
-    /// Octets held by half-received samples.
-    pub fn reassembly_bytes(&self) -> usize {
-        self.writers
-            .values()
-            .flat_map(|proxy| proxy.assemblies.values())
-            .fold(0, |sum, assembly| {
-                sum.saturating_add(assembly.memory_bytes())
-            })
-    }
-
     /// A heartbeat of a matched writer. RTPS 2.5 §8.4.12.1, §8.3.8.6.
     ///
     /// # Errors

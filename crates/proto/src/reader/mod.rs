@@ -12,6 +12,7 @@ mod config;
 mod deliver;
 mod ranges;
 mod reassembly;
+mod room;
 #[cfg(test)]
 mod tests;
 mod writer_proxy;

@@ -20,6 +20,10 @@ const AHEAD_BYTES: usize = 256 * 1024;
 /// What an entry of the stash or a separate range costs besides its octets, about.
 const ENTRY_BYTES: usize = 64;
 
+/// Octets that entries may always take. Beyond, they take no more than the sample's octets that
+/// have arrived, so that tiny fragments far apart cost no multiple of what was sent.
+const ENTRIES_FREE_BYTES: usize = 4096;
+
 /// One run of fragments as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentRun<'a> {
@@ -79,11 +83,13 @@ impl Division {
 
     /// Octets held.
     pub(super) fn memory_bytes(&self) -> usize {
+        let octets = self.buffer.capacity().saturating_add(self.stash_bytes);
+        octets.saturating_add(self.entries_bytes())
+    }
+
+    fn entries_bytes(&self) -> usize {
         let entries = self.stash.len().saturating_add(self.received.range_count());
-        self.buffer
-            .capacity()
-            .saturating_add(self.stash_bytes)
-            .saturating_add(entries.saturating_mul(ENTRY_BYTES))
+        entries.saturating_mul(ENTRY_BYTES)
     }
 
     /// Octets of the sample that have arrived.
@@ -114,6 +120,13 @@ impl Division {
         let bytes = run.bytes.get(..wanted).ok_or(fault)?;
         if end.saturating_sub(1) > self.fragments() {
             return Err(fault);
+        }
+        let allowed = self.arrived_bytes.saturating_add(ENTRIES_FREE_BYTES);
+        let touches = self
+            .received
+            .contains(i64::from(run.first.0).saturating_sub(1));
+        if !touches && self.entries_bytes() > allowed {
+            return Err(Reject::new(RejectKind::Limit, 0));
         }
         let mut number = run.first.0;
         while number < end {
@@ -161,6 +174,7 @@ impl Division {
             if end > allowed {
                 return false;
             }
+            self.grow_to(end);
             if offset == self.buffer.len() {
                 self.buffer.extend_from_slice(bytes);
                 return true;
@@ -171,6 +185,16 @@ impl Division {
             place.copy_from_slice(bytes);
         }
         true
+    }
+
+    /// Makes room for `len` octets and a quarter of what is there, within the sample.
+    fn grow_to(&mut self, len: usize) {
+        if len > self.buffer.capacity() {
+            let quarter = self.buffer.len().saturating_add(self.buffer.len() / 4);
+            let room = len.max(quarter.min(self.sample_bytes));
+            self.buffer
+                .reserve_exact(room.saturating_sub(self.buffer.len()));
+        }
     }
 
     fn unstash(&mut self) {
@@ -301,13 +325,15 @@ mod tests {
         assert!(one_run.memory_bytes() < 61_000);
         assert_eq!(one_run.stash.len(), 1);
         let mut apart = Division::new(&far(1, &[]), 1 << 30).unwrap();
-        for number in 0..1000 {
+        let refused = (0..1000).filter(|number| {
             apart
                 .insert(Instant(1), &far((1 << 20) + 2 * number, &[7]))
-                .unwrap();
-        }
-        // An entry of each map for every octet.
-        assert!(apart.memory_bytes() >= 1000 * 2 * ENTRY_BYTES);
+                .is_err()
+        });
+        assert!(refused.count() > 900);
+        assert!(apart.memory_bytes() <= 2 * ENTRIES_FREE_BYTES);
+        // What goes on where something ends is taken.
+        assert!(apart.insert(Instant(1), &far((1 << 20) + 1, &[7])).is_ok());
     }
 
     #[test]

@@ -571,6 +571,36 @@ fn large_samples_of_several_writers_do_not_lock_each_other_out() {
 }
 
 #[test]
+fn a_writer_that_never_completes_anything_keeps_no_other_out() {
+    let mut reader = reader(|config| config.reassembly_bytes_max = 30_000);
+    let [endless, modest] = [3, 4].map(|byte| Guid::new(GuidPrefix([byte; 12]), WRITER.entity));
+    for guid in [endless, modest] {
+        let info = MatchedWriter {
+            guid,
+            ..matched(true)
+        };
+        reader.handle_matched(NOW, info);
+        reader
+            .handle_heartbeat(NOW, guid, &heartbeat(1, 1, 1, true))
+            .unwrap();
+    }
+    let bytes = [7; 1000];
+    for number in 1..30 {
+        let _ = reader.handle_data_frag(NOW, fragment(endless, number, 200_000, &bytes));
+        let mut later = fragment(endless, number, 200_000, &bytes);
+        later.change.sequence = SequenceNumber(2);
+        let _ = reader.handle_data_frag(NOW, later);
+    }
+    for number in 1..=10 {
+        let _ = reader.handle_data_frag(NOW, fragment(endless, 30 + number, 200_000, &bytes));
+        reader
+            .handle_data_frag(NOW, fragment(modest, number, 10_000, &bytes))
+            .unwrap();
+    }
+    assert_eq!(taken(&mut reader), [1]);
+}
+
+#[test]
 fn a_best_effort_reader_that_joins_late_has_lost_nothing() {
     let mut reader = reader(|config| config.reliable = false);
     reader.handle_matched(NOW, matched(false));

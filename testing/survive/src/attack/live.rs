@@ -144,7 +144,7 @@ impl Live {
         self.number = self.number.wrapping_add(1);
         let shape = Shape {
             key: 100,
-            bytes: vec![self.number],
+            bytes: vec![self.number; 1500],
         };
         for (from, to, who) in [
             (&self.honest, &self.victim, "of the honest peer"),

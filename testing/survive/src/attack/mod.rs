@@ -10,10 +10,12 @@
 
 mod case;
 pub mod compose;
+mod fragments;
 mod headers;
 mod live;
 mod model;
 mod round;
+mod sets;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -31,7 +33,7 @@ pub const PROOF: Proof = Proof {
 };
 
 /// All cases by class.
-pub const CLASSES: &[&[Case]] = &[headers::CASES];
+pub const CLASSES: &[&[Case]] = &[headers::CASES, sets::CASES, fragments::CASES];
 
 fn run(share: &Share) -> Figure {
     round::run(CLASSES, share)

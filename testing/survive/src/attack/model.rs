@@ -104,7 +104,8 @@ impl Model {
     /// The error unless a sample still reaches the honest peer, and one of it the victim.
     pub(super) fn still_moves(&mut self) -> Result<(), String> {
         self.number = self.number.wrapping_add(1);
-        let bytes = vec![self.number];
+        // Large enough to travel in fragments.
+        let bytes = vec![self.number; 1500];
         let payload = encoded(&Sample { key: 100, bytes });
         if !arrives(&mut self.honest, &mut self.victim, &payload) {
             return Err("no sample of the honest peer arrives any more".to_owned());
