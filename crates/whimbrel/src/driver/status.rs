@@ -235,7 +235,8 @@ impl Dispatch for EntityStatus {
         if !self.forward.swap(false, Ordering::SeqCst)
             && pending.contains(StatusKind::DataAvailable)
             && let Some(parent) = &self.parent
-            && let Some(level) = self
+            // A reader has no such status, whatever the mask of its own listener says.
+            && let Some(level) = parent
                 .levels()
                 .find(|level| level.listener.mask().intersects(on_readers))
         {

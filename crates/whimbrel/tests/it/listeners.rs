@@ -66,6 +66,15 @@ fn readers_tell_of_all_data_also_from_before() {
     reader.wait_for_data(PATIENCE).unwrap();
 }
 
+#[test]
+fn a_reader_that_hears_everything_hears_of_data() {
+    let (writer, reader) = matched_pair();
+    let (to, from) = channel();
+    reader.set_listener(forward(to), StatusMask::ALL);
+    writer.write(&position("tram", 7)).unwrap();
+    assert_eq!(hear(&from), 7);
+}
+
 struct Matches(Sender<(String, u32)>);
 
 impl DataWriterListener<Position> for Matches {

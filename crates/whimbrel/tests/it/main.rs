@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod conditions;
+mod everything;
 mod exchange;
 mod features;
 mod listeners;
