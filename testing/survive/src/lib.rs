@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attack;
+pub mod churn;
 pub mod heap;
 pub mod memory;
 pub mod proof;
@@ -10,3 +11,4 @@ use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
 pub const PROOFS: &[Proof] = &[attack::PROOF, memory::PROOF];
+pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF];
