@@ -113,6 +113,7 @@ fn a_full_reader_holds_the_writer_back_without_loss() {
     let qos = DataWriterQos::default()
         .reliable()
         .keep_all()
+        .max_blocking_time(whimbrel::Duration::from_secs(1))
         .resource_limits(limits);
     let writer = here
         .create_datawriter(&here.create_topic::<Blob>("b").unwrap(), qos)

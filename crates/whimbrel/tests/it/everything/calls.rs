@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
-use std::time::Duration;
 
 use whimbrel::{
     Condition, DataReaderQos, DataWriterQos, DomainParticipant, GuardCondition, InstanceHandle,
@@ -12,9 +11,6 @@ use whimbrel::{
 };
 
 use super::{Blob, Position, World, position};
-
-/// What calls that may block are given; most have nothing to wait for.
-const SHORT: Duration = Duration::from_millis(2);
 
 /// A call and its name.
 pub(super) type Call = (&'static str, fn(&World));
@@ -53,7 +49,7 @@ calls! {
         explain_match: |w| w.participant.explain_match(w.writer.guid(), w.reader.guid());
         warnings: |w| w.participant.warnings();
         diagnostics: |w| w.participant.diagnostics();
-        wait_for_discovery: |w| w.participant.wait_for_discovery(SHORT, |_| false);
+        wait_for_discovery: |w| w.participant.wait_for_discovery(w.patience, |_| false);
         create_topic: |w| w.participant.create_topic::<Blob>("blobs").unwrap();
         create_topic_with_qos: |w| {
             let qos = w.topic.qos();
@@ -153,9 +149,9 @@ calls! {
             let time = w.participant.current_time();
             w.writer.dispose_with_timestamp(&position("tram", 1), time).unwrap()
         };
-        wait_for_acknowledgments: |w| w.writer.wait_for_acknowledgments(SHORT);
+        wait_for_acknowledgments: |w| w.writer.wait_for_acknowledgments(w.patience);
         wait_for_acknowledgments_async: |w| poll(w.writer.wait_for_acknowledgments_async());
-        wait_for_matched: |w| w.writer.wait_for_matched(1, SHORT);
+        wait_for_matched: |w| w.writer.wait_for_matched(1, w.patience);
         wait_for_matched_async: |w| poll(w.writer.wait_for_matched_async(99));
         matched_subscriptions: |w| w.writer.matched_subscriptions();
         matched_subscription_data: |w| {
@@ -192,17 +188,17 @@ calls! {
         take_next_sample: |w| w.reader.take_next_sample().unwrap();
         take_w_condition: |w| w.reader.take_w_condition(&on_all(w), 1).unwrap();
         take_loaned: |w| w.reader.take_loaned(&Selector::ALL).unwrap();
-        take_timeout: |w| w.reader.take_timeout(1, SHORT);
+        take_timeout: |w| w.reader.take_timeout(1, w.patience);
         take_async: |w| poll(w.reader.take_async(1));
         stream: |w| w.reader.stream();
         samples: |w| w.reader.samples().count();
-        samples_timeout: |w| w.reader.samples_timeout(SHORT).take(3).count();
+        samples_timeout: |w| w.reader.samples_timeout(w.patience).take(3).count();
         lookup_instance: |w| w.reader.lookup_instance(&position("tram", 1)).unwrap();
         key_value: |w| w.reader.key_value(InstanceHandle::NIL);
-        wait_for_data: |w| w.reader.wait_for_data(SHORT);
-        wait_for_historical_data: |w| w.reader.wait_for_historical_data(SHORT);
+        wait_for_data: |w| w.reader.wait_for_data(w.patience);
+        wait_for_historical_data: |w| w.reader.wait_for_historical_data(w.patience);
         wait_for_historical_data_async: |w| poll(w.reader.wait_for_historical_data_async());
-        wait_for_matched: |w| w.reader.wait_for_matched(1, SHORT);
+        wait_for_matched: |w| w.reader.wait_for_matched(1, w.patience);
         wait_for_matched_async: |w| poll(w.reader.wait_for_matched_async(99));
         matched_publications: |w| w.reader.matched_publications();
         matched_publication_data: |w| {
@@ -242,7 +238,7 @@ calls! {
     RawDataReader {
         guid: |w| w.raw_reader().guid();
         take: |w| w.raw_reader().take(1);
-        wait_for_data: |w| w.raw_reader().wait_for_data(SHORT);
+        wait_for_data: |w| w.raw_reader().wait_for_data(w.patience);
         statistics: |w| w.raw_reader().statistics();
     }
     StatusCondition {
@@ -270,7 +266,7 @@ calls! {
         new: |_w| WaitSet::new();
         attach: |w| w.wait_set.attach(w.reader.status_condition());
         conditions: |w| w.wait_set.conditions();
-        wait: |w| w.wait_set.wait(SHORT);
+        wait: |w| w.wait_set.wait(w.patience);
         wait_async: |w| poll(w.wait_set.wait_async());
         detach: |w| w.wait_set.detach(w.reader.status_condition()).unwrap();
     }
