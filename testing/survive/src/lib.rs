@@ -10,5 +10,4 @@ pub mod proof;
 use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
-pub const PROOFS: &[Proof] = &[attack::PROOF, memory::PROOF];
-pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF];
+pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF, memory::PROOF];
