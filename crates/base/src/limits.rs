@@ -10,8 +10,14 @@ use alloc::vec::Vec;
 pub struct Limits {
     /// Remote participants known at a time; more are not looked at until one goes.
     pub remote_participants_max: usize,
+    /// Those of them that announce themselves from one address; this host counts as one.
+    pub remote_participants_per_address_max: usize,
+    /// Those of them that have not shown yet that they hear us: the newest stay.
+    pub unanswered_participants_max: usize,
     /// Remote writers and readers of one remote participant.
     pub remote_endpoints_per_participant_max: usize,
+    /// Remote writers and readers of all remote participants of one address.
+    pub remote_endpoints_per_address_max: usize,
     /// Remote writers and readers of all remote participants together.
     pub remote_endpoints_max: usize,
     /// Writers matched to one reader, and readers matched to one writer.
@@ -55,7 +61,10 @@ impl Limits {
     /// The defaults.
     pub const DEFAULT: Self = Self {
         remote_participants_max: 1024,
+        remote_participants_per_address_max: 768,
+        unanswered_participants_max: 256,
         remote_endpoints_per_participant_max: 4096,
+        remote_endpoints_per_address_max: 32_768,
         remote_endpoints_max: 65_536,
         matches_per_endpoint_max: 4096,
         locators_max: 64,
@@ -85,7 +94,9 @@ impl Limits {
             }};
         }
         list! {
-            remote_participants_max remote_endpoints_per_participant_max remote_endpoints_max
+            remote_participants_max remote_participants_per_address_max
+            unanswered_participants_max remote_endpoints_per_participant_max
+            remote_endpoints_per_address_max remote_endpoints_max
             matches_per_endpoint_max locators_max user_data_bytes_max name_bytes_max
             partitions_max partition_bytes_max properties_max property_bytes_max parameters_max
             sample_bytes_max discovery_sample_bytes_max reassembly_bytes_max
@@ -111,7 +122,13 @@ mod tests {
         // A sample of 1 GiB fits with its header.
         assert!(limits.sample_bytes_max > 1024 * 1024 * 1024);
         assert!(limits.reassembly_bytes_max < limits.sample_bytes_max);
-        assert!(limits.remote_endpoints_per_participant_max < limits.remote_endpoints_max);
+        assert!(limits.remote_participants_per_address_max < limits.remote_participants_max);
+        assert!(limits.unanswered_participants_max < limits.remote_participants_max);
+        // 500 processes start on one host.
+        assert!(limits.remote_participants_per_address_max > 500);
+        let per_address = limits.remote_endpoints_per_address_max;
+        assert!(limits.remote_endpoints_per_participant_max < per_address);
+        assert!(per_address < limits.remote_endpoints_max);
         assert!(limits.matches_per_endpoint_max <= limits.remote_endpoints_max);
         // All strings of one announcement fit a discovery sample.
         let strings = limits.partitions_max * limits.partition_bytes_max

@@ -66,6 +66,8 @@ kinds! {
     Limit => "limit reached",
     /// The sender is not matched with the receiver.
     Stranger => "sender is not matched",
+    /// The sender is not known to be where this came from.
+    Source => "sender is known to be elsewhere",
     /// A counter or number was seen before.
     Duplicate => "already seen",
     /// Our own GUID, used by somebody else.

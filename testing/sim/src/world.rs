@@ -113,9 +113,6 @@ pub struct World {
     wall_offset_ns: i64,
     healed: bool,
     at_rest: bool,
-    /// Endpoints that have ended, with those participants that may never hear of it.
-    unheard_ends: BTreeSet<(Guid, GuidPrefix)>,
-    ended: Vec<Guid>,
     writer_ids: BTreeMap<Guid, WriterId>,
     reader_ids: BTreeMap<Guid, ReaderId>,
     random: Random,
@@ -162,8 +159,6 @@ impl World {
             wall_offset_ns: 1_700_000_000_000_000_000,
             healed: false,
             at_rest: false,
-            unheard_ends: BTreeSet::new(),
-            ended: Vec::new(),
             writer_ids: BTreeMap::new(),
             reader_ids: BTreeMap::new(),
             random,
@@ -416,16 +411,8 @@ impl World {
     }
 
     fn check_rest(&mut self) {
-        let excused = || {
-            self.model
-                .known()
-                .into_keys()
-                .filter(|ids| self.is_excused(*ids))
-        };
-        let writers: BTreeSet<_> = excused().map(|ids| ids.0).collect();
-        let readers: BTreeSet<_> = excused().map(|ids| ids.1).collect();
         let slots = self.nodes.iter().flat_map(|node| &node.writers);
-        for slot in slots.filter(|slot| !writers.contains(&slot.id)) {
+        for slot in slots {
             let (acked, last) = (
                 slot.machine.acknowledged_through(),
                 slot.machine.last_sequence(),
@@ -439,7 +426,7 @@ impl World {
             }
         }
         let slots = self.nodes.iter().flat_map(|node| &node.readers);
-        for slot in slots.filter(|slot| !readers.contains(&slot.id)) {
+        for slot in slots {
             if !slot.machine.has_history() {
                 self.model
                     .finding(format!("{:?} waits for history for ever", slot.id));

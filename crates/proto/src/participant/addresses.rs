@@ -24,6 +24,8 @@ pub struct Addresses {
     /// Addresses that are not reached by what our link carries, and the largest UDP payload that
     /// reaches them without IP fragmentation, in octets.
     pub paths: Vec<(IpAddr, u32)>,
+    /// Every address of this host, also those that we do not use but other programs may.
+    pub own: Vec<IpAddr>,
 }
 
 /// What we announced and where we were before the last change: echoes of it still arrive.

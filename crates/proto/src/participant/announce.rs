@@ -9,7 +9,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
-use whimbrel_wire::discovery::compose_key;
+use whimbrel_wire::discovery::{BuiltinEndpoints, compose_key};
 use whimbrel_wire::parameter::ParameterId;
 
 use super::guard::GuardedOutbox;
@@ -24,7 +24,8 @@ impl Participant {
     /// Sends the announcements, answers and probes that are due.
     pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let change = self.own_change(SequenceNumber::FIRST, ChangeKind::Alive);
-        let mut directed = core::mem::take(&mut self.replies);
+        let replies = core::mem::take(&mut self.replies);
+        let mut directed = replies.clone();
         if core::mem::take(&mut self.timer.due) {
             let mut undirected = Vec::new();
             for locator in &self.config.announce_to {
@@ -50,9 +51,12 @@ impl Participant {
             let Some(remote) = self.remotes.get(&prefix) else {
                 continue;
             };
-            let to = remote.metatraffic.locators.clone();
+            let to = self.directed_to(remote, replies.contains(&prefix));
+            let asked = replies
+                .contains(&prefix)
+                .then_some(remote.data.builtin_endpoints);
             self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
-            self.send_own(&change, Some(prefix), &to, outbox);
+            self.send_own(&change, Some((prefix, asked)), &to, outbox);
         }
         self.send_probes(&change, outbox);
     }
@@ -90,7 +94,7 @@ impl Participant {
         }
         self.remotes
             .values()
-            .find(|remote| remote.confirmed && remote.metatraffic.locators.contains(&locator))
+            .find(|remote| remote.reached.contains(&locator))
             .map(|remote| remote.prefix())
     }
 
@@ -102,7 +106,7 @@ impl Participant {
     /// announcements to everybody it knows as unicast that looks like multicast, so that theirs
     /// prove nothing.
     fn needs_unicast(&self, now: Instant, prefix: GuidPrefix) -> bool {
-        let Some(remote) = self.remotes.get(&prefix) else {
+        let Some(remote) = self.remotes.get(&prefix).filter(|it| it.confirmed) else {
             return false;
         };
         let common = remote
@@ -115,11 +119,12 @@ impl Participant {
         !common || silent || remote.vendor() == VendorId::FAST_DDS
     }
 
-    /// Sends our announcement, or our departure, to `to`.
+    /// Sends our announcement, or our departure, to `to`. Where it is for one participant alone,
+    /// that one, with the endpoints given, is asked to answer.
     fn send_own(
         &mut self,
         change: &Change,
-        destination: Option<GuidPrefix>,
+        destination: Option<(GuidPrefix, Option<BuiltinEndpoints>)>,
         to: &[Locator],
         outbox: &mut impl Outbox,
     ) {
@@ -129,14 +134,16 @@ impl Participant {
         let mut outbox = GuardedOutbox {
             inner: outbox,
             guard: &mut self.guard,
-            announces: true,
         };
         self.message.begin(LOCAL_MESSAGE_BYTES_MAX);
-        if let Some(prefix) = destination {
+        if let Some((prefix, _)) = destination {
             self.message.destination(prefix);
         }
         self.message
             .data(EntityId::UNKNOWN, EntityId::SPDP_WRITER, change, false);
+        if let Some((_, Some(endpoints))) = destination {
+            self.builtin.put_question(endpoints, &mut self.message);
+        }
         self.message.flush(to, &mut outbox);
     }
 
@@ -191,10 +198,7 @@ impl Participant {
         let mut to: Vec<Locator> = self.config.announce_to.clone();
         // Who was probed may know us already though its answer has not arrived.
         let probed = self.config.probe.iter().take(self.probes.probed);
-        let known = self
-            .remotes
-            .values()
-            .flat_map(|remote| &remote.metatraffic.locators);
+        let known = self.remotes.values().flat_map(|remote| &remote.reached);
         for locator in probed.chain(known) {
             if !to.contains(locator) {
                 to.push(*locator);

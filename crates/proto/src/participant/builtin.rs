@@ -21,6 +21,7 @@ use crate::cache::{CacheConfig, CachedSample, Selector};
 use crate::change::ChangeKind;
 use crate::deadline::{Deadline, earlier};
 use crate::discovery::locators::Route;
+use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 use crate::peer::{MatchedReader, MatchedWriter};
 use crate::reader::{Incoming, Reader, ReaderConfig};
@@ -153,6 +154,25 @@ impl Builtin {
                 let writer = Guid::new(prefix, channel.writer_entity);
                 channel.reader.handle_unmatched(now, wall, writer);
             }
+        }
+    }
+
+    /// Has the readers of `prefix` asked what they have: whoever hears that answers.
+    pub(super) fn ask(&mut self, prefix: GuidPrefix) {
+        for channel in &mut self.channels {
+            channel.writer.ask(Guid::new(prefix, channel.reader_entity));
+        }
+    }
+
+    /// Adds a heartbeat that a participant with `endpoints` answers if it knows us already.
+    pub(super) fn put_question(
+        &mut self,
+        endpoints: BuiltinEndpoints,
+        message: &mut MessageBuilder,
+    ) {
+        let detects = |it: &&mut Channel| endpoints.contains(it.reader_bit);
+        if let Some(channel) = self.channels.iter_mut().find(detects) {
+            channel.writer.put_question(channel.reader_entity, message);
         }
     }
 

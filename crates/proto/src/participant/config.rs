@@ -57,6 +57,8 @@ pub struct ParticipantConfig {
     /// How long a new local reader may be without a writer before that is reported; 5 s by
     /// default.
     pub unserved_patience: Duration,
+    /// As [`Addresses::own`].
+    pub own_addresses: Vec<IpAddr>,
     /// What peers can make us hold.
     pub limits: Limits,
     /// Seeds the jitter of announcements.
@@ -85,6 +87,7 @@ impl ParticipantConfig {
             interfaces: Vec::new(),
             paths: Vec::new(),
             unserved_patience: Duration::from_secs(5),
+            own_addresses: Vec::new(),
             limits: Limits::DEFAULT,
             seed: 0,
         }
@@ -99,6 +102,7 @@ impl ParticipantConfig {
             probe,
             interfaces,
             paths,
+            own,
         } = addresses;
         self.default_unicast.clone_from(&unicast);
         self.metatraffic_unicast = unicast;
@@ -107,6 +111,7 @@ impl ParticipantConfig {
         self.probe = probe;
         self.interfaces = interfaces;
         self.paths = paths;
+        self.own_addresses = own;
     }
 
     /// What [`ParticipantConfig::set_addresses`] would set to leave everything as it is.
@@ -118,6 +123,7 @@ impl ParticipantConfig {
             probe: self.probe.clone(),
             interfaces: self.interfaces.clone(),
             paths: self.paths.clone(),
+            own: self.own_addresses.clone(),
         }
     }
 

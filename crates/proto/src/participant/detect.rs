@@ -15,9 +15,10 @@ use whimbrel_wire::parameter::ParameterId;
 
 use super::Participant;
 use super::event::ParticipantEvent;
+use super::host::Answered;
 use super::remote::{Heard, RemoteParticipant};
 use crate::change::ChangeKind;
-use crate::discovery::locators::{Route, choose, is_own};
+use crate::discovery::locators::{Route, is_own};
 use crate::reader::Incoming;
 use crate::receive::Inbound;
 
@@ -94,8 +95,7 @@ impl Participant {
             if guid.prefix != inbound.source {
                 return Err(Reject::new(RejectKind::Stranger, 0));
             }
-            self.forget_participant(now, guid.prefix, true);
-            return Ok(());
+            return self.handle_farewell(now, from, guid.prefix);
         }
         let data = ParticipantData::parse(&change.payload, &context)?;
         if data.guid.prefix != inbound.source || data.guid.prefix == GuidPrefix::UNKNOWN {
@@ -113,8 +113,36 @@ impl Participant {
         }
         self.statistics.announcements_received =
             self.statistics.announcements_received.saturating_add(1);
-        let prefix = data.guid.prefix;
         let bytes = change.payload.len().saturating_add(DATA_HEADER_BYTES);
+        let directed = inbound.destination == self.config.guid_prefix;
+        self.handle_greeting(now, from, data, directed, bytes)
+    }
+
+    fn handle_farewell(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        prefix: GuidPrefix,
+    ) -> Result<(), Reject> {
+        let remote = self.remotes.get(&prefix);
+        if remote.is_some_and(|remote| !self.is_at_home(remote, from)) {
+            return Err(Reject::new(RejectKind::Source, 0));
+        }
+        self.forget_participant(now, prefix, true);
+        Ok(())
+    }
+
+    /// A participant of our domain says in `bytes` octets that it is there, to us alone where
+    /// that is `directed`.
+    fn handle_greeting(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        data: ParticipantData,
+        directed: bool,
+        bytes: usize,
+    ) -> Result<(), Reject> {
+        let prefix = data.guid.prefix;
         // Prefixes are never used again, so this is an echo of the past.
         if self
             .departed
@@ -123,18 +151,22 @@ impl Participant {
         {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
-        if self.remotes.contains_key(&prefix) {
-            self.update_participant(now, from, data);
-        } else {
-            self.admit_participant(now, from, data)?;
+        match self.remotes.get(&prefix) {
+            Some(remote) if !self.is_credible(remote, from) => {
+                return self.handle_contested(now, from, data, bytes);
+            }
+            Some(_) => {
+                self.note_at_home(now, prefix, from);
+                self.update_participant(now, from, data);
+            }
+            None => self.admit_participant(now, from, data)?,
         }
-        let directed = inbound.destination != GuidPrefix::UNKNOWN;
-        if let Some(remote) = self.remotes.get_mut(&prefix)
-            && !directed
-        {
+        if directed {
+            self.handle_answered(now, prefix, from);
+        } else if let Some(remote) = self.remotes.get_mut(&prefix) {
             remote.undirected_at = now;
         }
-        self.answer_unconfirmed(prefix, bytes);
+        self.ask_unanswered(prefix, bytes);
         Ok(())
     }
 
@@ -144,22 +176,22 @@ impl Participant {
         from: Locator,
         data: ParticipantData,
     ) -> Result<(), Reject> {
-        if self.remotes.len() >= self.config.limits.remote_participants_max {
-            self.statistics.not_admitted = self.statistics.not_admitted.saturating_add(1);
-            return Err(Reject::new(RejectKind::Limit, 0));
-        }
         let prefix = data.guid.prefix;
-        let (metatraffic, user) = self.routes(&data, from);
-        self.builtin
-            .handle_matched(now, self.wall, &data, &metatraffic);
+        let origin = self.host_of(from);
+        self.admit(now, origin, prefix)?;
         let mut remote = RemoteParticipant {
             data,
             address: from,
             discovered_at: now,
             heard: Arc::new(Heard::new(now)),
             confirmed: false,
-            metatraffic,
-            user,
+            answered: Answered::default(),
+            metatraffic: Route::default(),
+            user: Route::default(),
+            reached: Vec::new(),
+            origin,
+            endpoints: 0,
+            contest: None,
             address_heard_at: now,
             undirected_at: Instant::ZERO,
             check_at: now,
@@ -169,125 +201,56 @@ impl Participant {
         };
         remote.check_at = remote.lease_ends_at();
         self.remotes.insert(prefix, remote);
-        self.statistics.participants_discovered =
-            self.statistics.participants_discovered.saturating_add(1);
-        self.report(ParticipantEvent::ParticipantDiscovered(prefix));
+        self.reroute(now, prefix, true);
+        self.reported
+            .push_back(ParticipantEvent::ParticipantHeard(prefix));
         Ok(())
-    }
-
-    pub(super) fn routes(&self, data: &ParticipantData, from: Locator) -> (Route, Route) {
-        let interfaces = &self.config.interfaces;
-        let metatraffic = choose(&data.metatraffic_unicast, from, interfaces);
-        let user = choose(&data.default_unicast, from, interfaces);
-        (self.narrowed(metatraffic), self.narrowed(user))
     }
 
     /// A known participant has announced itself again, perhaps with other addresses.
     fn update_participant(&mut self, now: Instant, from: Locator, data: ParticipantData) {
         let prefix = data.guid.prefix;
         let patience = self.config.lease.divided_by(2);
-        let Some(remote) = self.remotes.get_mut(&prefix) else {
-            return;
-        };
-        remote.heard.note(now);
-        // Announcements arrive by every interface that both share; the first one stays the one
-        // by which the participant is reached until nothing comes from there any more or it is
-        // no longer the participant's.
-        let elsewhere = from.ip() != remote.address.ip();
-        let announces = |ip| data.metatraffic_unicast.iter().any(|it| it.ip() == ip);
-        let stale = now.since(remote.address_heard_at) >= patience
-            || (!announces(remote.address.ip()) && announces(from.ip()));
-        if !elsewhere || stale {
-            remote.address_heard_at = now;
-        }
-        let address = if elsewhere && stale {
-            from
-        } else {
-            remote.address
-        };
-        if remote.data == data && remote.address.ip() == address.ip() {
-            return;
-        }
-        let (metatraffic, user) = self.routes(&data, address);
-        let Some(remote) = self.remotes.get_mut(&prefix) else {
-            return;
-        };
-        remote.address = address;
-        let same_builtin = remote.data.builtin_endpoints == data.builtin_endpoints
-            && remote.data.builtin_endpoint_qos == data.builtin_endpoint_qos
-            && remote.metatraffic == metatraffic;
-        let old_locators = core::mem::replace(&mut remote.metatraffic, metatraffic).locators;
-        let moved = core::mem::replace(&mut remote.user, user) != remote.user;
-        remote.data = data;
-        // A shorter lease counts from now on.
-        remote.check_at = remote.check_at.min(remote.lease_ends_at());
-        let confirmed = remote.confirmed;
-        if !same_builtin {
-            let remote = self.remotes.get(&prefix);
-            if let Some(remote) = remote {
-                self.builtin
-                    .handle_matched(now, self.wall, &remote.data, &remote.metatraffic);
-            }
-            self.release_unused(&old_locators);
-        }
-        if moved && confirmed {
-            self.pair_participant(prefix);
-        }
-        self.routing_changed = true;
-    }
-
-    /// Plans an answer to a participant that has not shown yet that it hears us, and lets its
-    /// addresses be sent as much as `bytes` received allow.
-    fn answer_unconfirmed(&mut self, prefix: GuidPrefix, bytes: usize) {
+        let host = self.host_of(from);
         let Some(remote) = self.remotes.get(&prefix) else {
             return;
         };
-        if remote.confirmed {
-            return;
-        }
-        let locators = remote.metatraffic.locators.clone();
-        for locator in locators {
-            let answered = self
-                .remotes
-                .values()
-                .any(|other| other.confirmed && other.metatraffic.locators.contains(&locator));
-            // Addresses from our settings are nobody's claim.
-            let ours = self.config.announce_to.contains(&locator);
-            if !answered && !ours && !self.config.probe.contains(&locator) {
-                self.guard.credit(locator, bytes);
-            }
-        }
-        self.replies.insert(prefix);
-    }
-
-    /// The participant has shown that it hears us: its endpoints may be served.
-    pub(super) fn handle_confirmed(&mut self, prefix: GuidPrefix) {
+        // Announcements arrive by every interface that both share; the first one stays the one
+        // by which the participant is reached until nothing comes from there any more or it is
+        // no longer the participant's.
+        let address = self.host_of(remote.address);
+        let elsewhere = host != address;
+        let mut announced = data.metatraffic_unicast.iter().map(|it| self.host_of(*it));
+        let stale = now.since(remote.address_heard_at) >= patience
+            || (announced.clone().all(|it| it != address) && announced.any(|it| it == host));
         let Some(remote) = self.remotes.get_mut(&prefix) else {
             return;
         };
-        if core::mem::replace(&mut remote.confirmed, true) {
+        let moves = elsewhere && stale;
+        if remote.data == data && !moves {
             return;
         }
-        for locator in remote.metatraffic.locators.clone() {
-            self.guard.release(locator);
+        if moves {
+            remote.address = from;
+            remote.address_heard_at = now;
+            remote.answered.retain(host);
         }
-        if let Some(remote) = self.remotes.get_mut(&prefix) {
-            remote.check_at = remote.lease_ends_at();
-        }
-        self.pair_participant(prefix);
+        self.apply_announcement(now, data);
     }
 
-    /// Stops guarding those of `locators` that no participant announces any more.
-    pub(super) fn release_unused(&mut self, locators: &[Locator]) {
-        for locator in locators {
-            let used = self
-                .remotes
-                .values()
-                .any(|other| other.metatraffic.locators.contains(locator));
-            if !used {
-                self.guard.release(*locator);
-            }
-        }
+    /// What a participant announced holds from now on.
+    pub(super) fn apply_announcement(&mut self, now: Instant, data: ParticipantData) {
+        let prefix = data.guid.prefix;
+        let Some(remote) = self.remotes.get_mut(&prefix) else {
+            return;
+        };
+        let same_builtin = remote.data.builtin_endpoints == data.builtin_endpoints
+            && remote.data.builtin_endpoint_qos == data.builtin_endpoint_qos;
+        remote.data = data;
+        // A shorter lease counts from now on.
+        remote.check_at = remote.check_at.min(remote.lease_ends_at());
+        self.routing_changed |= remote.confirmed;
+        self.reroute(now, prefix, !same_builtin);
     }
 
     /// The participant is gone, and everything of it.
@@ -301,9 +264,18 @@ impl Participant {
             }
             self.departed.push_back((now, prefix));
         }
-        self.builtin.handle_unmatched(now, self.wall, prefix);
         self.replies.remove(&prefix);
-        self.release_unused(&remote.metatraffic.locators);
+        self.drop_claims(&remote);
+        let (since, origin) = (remote.discovered_at, remote.origin);
+        self.census.leave_endpoints(origin, remote.endpoints);
+        self.census.leave(since, origin, prefix);
+        if !remote.confirmed {
+            return;
+        }
+        if !departed {
+            self.endings.note_loss(&remote);
+        }
+        self.builtin.handle_unmatched(now, self.wall, prefix);
         self.forget_endpoints_of(prefix);
         let count = if departed {
             &mut self.statistics.participants_departed
@@ -325,8 +297,7 @@ impl Participant {
         remote.publications_acked = SequenceNumber::ZERO;
         remote.subscriptions_acked = SequenceNumber::ZERO;
         self.builtin.forget_readers(now, prefix);
-        self.builtin
-            .handle_matched(now, self.wall, &remote.data, &remote.metatraffic);
+        self.serve_discovery(now, prefix);
         self.statistics.resumed = self.statistics.resumed.saturating_add(1);
         self.renew_matches(prefix);
     }

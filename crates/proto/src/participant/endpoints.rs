@@ -105,8 +105,16 @@ impl Participant {
         let guid = Guid::new(self.config.guid_prefix, entity);
         let mut key = Vec::new();
         compose_key(guid, ParameterId::ENDPOINT_GUID, &mut key);
-        self.builtin
-            .announce(now, by, guid, ChangeKind::DisposedUnregistered, key);
+        let kind = ChangeKind::DisposedUnregistered;
+        let sequence = self.builtin.announce(now, by, guid, kind, key);
+        self.endings.note(by, entity, sequence);
+    }
+
+    /// The participant `prefix` has answered for the first time since it is known.
+    pub(super) fn repeat_endings(&mut self, now: Instant, prefix: GuidPrefix) {
+        for ending in self.endings.take_missed(prefix) {
+            self.announce_end(now, ending.by, ending.entity);
+        }
     }
 
     /// Takes in what the built-in readers have received.
@@ -128,6 +136,7 @@ impl Participant {
         let context = self.context_of(arrival)?;
         if let Some(guid) = disposed(arrival, &context)? {
             if self.remote_writers.remove(&guid).is_some() {
+                self.dismiss_endpoint(guid.prefix);
                 self.unpair_writer(guid);
             }
             return Ok(());
@@ -139,7 +148,7 @@ impl Participant {
             return Err(Reject::new(RejectKind::Parameter, 0));
         }
         if !self.remote_writers.contains_key(&guid) {
-            self.check_room(guid.prefix)?;
+            self.admit_endpoint(guid.prefix)?;
         }
         let writer = RemoteWriter::new(data);
         self.remote_writers.insert(guid, writer);
@@ -151,6 +160,7 @@ impl Participant {
         let context = self.context_of(arrival)?;
         if let Some(guid) = disposed(arrival, &context)? {
             if self.remote_readers.remove(&guid).is_some() {
+                self.dismiss_endpoint(guid.prefix);
                 self.unpair_reader(guid);
             }
             return Ok(());
@@ -162,7 +172,7 @@ impl Participant {
             return Err(Reject::new(RejectKind::Parameter, 0));
         }
         if !self.remote_readers.contains_key(&guid) {
-            self.check_room(guid.prefix)?;
+            self.admit_endpoint(guid.prefix)?;
         }
         let reader = RemoteReader::new(data);
         self.remote_readers.insert(guid, reader);
@@ -178,27 +188,6 @@ impl Participant {
             key_hash: None,
             limits: &self.config.limits,
         })
-    }
-
-    /// Refuses endpoints over the limits.
-    fn check_room(&mut self, prefix: GuidPrefix) -> Result<(), Reject> {
-        let limits = &self.config.limits;
-        let all = self
-            .remote_writers
-            .len()
-            .saturating_add(self.remote_readers.len());
-        let mut full = all >= limits.remote_endpoints_max;
-        if !full {
-            let writers = self.remote_writers.range(guids_of(prefix)).count();
-            let readers = self.remote_readers.range(guids_of(prefix)).count();
-            let theirs = writers.saturating_add(readers);
-            full = theirs >= limits.remote_endpoints_per_participant_max;
-        }
-        if full {
-            self.statistics.not_admitted = self.statistics.not_admitted.saturating_add(1);
-            return Err(Reject::new(RejectKind::Limit, 0));
-        }
-        Ok(())
     }
 
     pub(super) fn forget_endpoints_of(&mut self, prefix: GuidPrefix) {
@@ -245,7 +234,6 @@ impl Participant {
         let Some(acknowledged) = acknowledged else {
             return Ok(());
         };
-        self.handle_confirmed(reader.prefix);
         let Some(remote) = self.remotes.get_mut(&reader.prefix) else {
             return Ok(());
         };

@@ -82,7 +82,9 @@ pub enum ParticipantEvent {
         /// The endpoint matched with it.
         remote: Guid,
     },
-    /// A participant is there.
+    /// A participant was heard for the first time; it has not shown yet that it hears us.
+    ParticipantHeard(GuidPrefix),
+    /// A participant is there and hears us.
     ParticipantDiscovered(GuidPrefix),
     /// A participant is gone, and all of its endpoints with it.
     ParticipantLost {

@@ -1,8 +1,8 @@
-//! Keeps unconfirmed addresses from making us send much.
+//! Keeps addresses that have not answered from making us send much.
 //!
-//! Anybody can announce the address of a third party. Until a participant has shown that it
-//! hears us, an address that it announced is sent at most three times the octets that came in
-//! with such announcements, our own announcement first. What is withheld, reliability repairs.
+//! Anybody can announce the address of a third party. Until a participant has answered from an
+//! address that it announced, that address is sent announcements only, and at most three times
+//! the octets that came in with announcements that name it.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -12,35 +12,26 @@ use whimbrel_base::locator::Locator;
 use crate::outbox::Outbox;
 
 /// Octets that may be sent for each octet received.
-const FACTOR: u64 = 3;
+pub(super) const FACTOR: usize = 3;
 
 /// Credit that an address may pile up, in octets.
 const CREDIT_BYTES_MAX: u64 = 64 * 1024;
 
-/// What an address that has not answered may still be sent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Credit {
-    bytes: u64,
-    announced: bool,
-}
-
-/// The addresses that have not answered.
+/// The addresses that have not answered, and what each may still be sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
-    credits: BTreeMap<Locator, Credit>,
+    credits: BTreeMap<Locator, u64>,
     /// Messages not sent.
     pub(super) withheld: u64,
 }
 
 impl Guard {
-    /// `received` octets came in from a participant that announced `locator` and has not shown
-    /// yet that it hears us.
+    /// `received` octets came in from a participant that announced `locator` and has not answered
+    /// from there.
     pub(super) fn credit(&mut self, locator: Locator, received: usize) {
         let credit = self.credits.entry(locator).or_default();
-        let more = u64::try_from(received)
-            .unwrap_or(u64::MAX)
-            .saturating_mul(FACTOR);
-        credit.bytes = credit.bytes.saturating_add(more).min(CREDIT_BYTES_MAX);
+        let more = u64::try_from(received.saturating_mul(FACTOR)).unwrap_or(u64::MAX);
+        *credit = credit.saturating_add(more).min(CREDIT_BYTES_MAX);
     }
 
     /// `locator` has answered, or belongs to nobody any more.
@@ -55,19 +46,16 @@ impl Guard {
     }
 
     /// True when `bytes` octets may go to `locator`; spends its credit.
-    fn allow(&mut self, locator: Locator, bytes: u64, announces: bool) -> bool {
+    fn allow(&mut self, locator: Locator, bytes: u64) -> bool {
         let Some(credit) = self.credits.get_mut(&locator) else {
             return true;
         };
-        // Without our announcement the other side can do nothing with the rest.
-        let allowed = credit.bytes >= bytes && (announces || credit.announced);
-        if allowed {
-            credit.bytes = credit.bytes.saturating_sub(bytes);
-            credit.announced |= announces;
-        } else {
-            self.withheld = self.withheld.saturating_add(1);
+        let left = credit.checked_sub(bytes);
+        match left {
+            Some(left) => *credit = left,
+            None => self.withheld = self.withheld.saturating_add(1),
         }
-        allowed
+        left.is_some()
     }
 }
 
@@ -75,8 +63,6 @@ impl Guard {
 pub(super) struct GuardedOutbox<'a, O> {
     pub(super) inner: &'a mut O,
     pub(super) guard: &'a mut Guard,
-    /// The messages are announcements.
-    pub(super) announces: bool,
 }
 
 impl<O: Outbox> Outbox for GuardedOutbox<'_, O> {
@@ -91,7 +77,7 @@ impl<O: Outbox> Outbox for GuardedOutbox<'_, O> {
         let allowed: Vec<Locator> = to
             .iter()
             .copied()
-            .filter(|locator| self.guard.allow(*locator, bytes, self.announces))
+            .filter(|locator| self.guard.allow(*locator, bytes))
             .collect();
         if !allowed.is_empty() {
             self.inner.send(&allowed, parts);
@@ -109,41 +95,43 @@ mod tests {
 
     impl Outbox for Bytes {
         fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-            for locator in to {
-                *self.0.entry(*locator).or_default() += parts.concat().len();
+            for to in to {
+                *self.0.entry(*to).or_default() += parts.concat().len();
             }
         }
     }
 
     #[test]
-    fn at_most_three_times_what_came_in_and_the_announcement_first() {
-        let victim = Locator::from(SocketAddr::from(([203, 0, 113, 9], 7410)));
-        let free = Locator::from(SocketAddr::from(([203, 0, 113, 10], 7410)));
+    fn at_most_three_times_what_came_in() {
+        let victim = Locator::from(SocketAddr::from(([203, 0, 113, 1], 7410)));
+        let free = Locator::from(SocketAddr::from(([203, 0, 113, 2], 7410)));
         let mut guard = Guard::default();
         let mut sent = Bytes::default();
-        let send = |guard: &mut Guard, sent: &mut Bytes, announces, bytes: usize| {
-            let parts = [&[0; 1024][..bytes]];
-            GuardedOutbox {
-                inner: sent,
-                guard,
-                announces,
-            }
-            .send(&[victim, free], &parts);
+        let send = |guard: &mut Guard, sent: &mut Bytes, bytes: usize| {
+            let mut outbox = GuardedOutbox { inner: sent, guard };
+            let half = alloc::vec![0; bytes / 2];
+            outbox.send(&[victim, free], &[&half, &half]);
         };
         guard.credit(victim, 100);
-        send(&mut guard, &mut sent, false, 10);
-        assert_eq!(sent.0.get(&victim), None);
-        send(&mut guard, &mut sent, true, 301);
-        assert_eq!(sent.0.get(&victim), None);
-        send(&mut guard, &mut sent, true, 200);
+        send(&mut guard, &mut sent, 302);
+        send(&mut guard, &mut sent, 200);
         for _ in 0..20 {
-            send(&mut guard, &mut sent, false, 40);
+            send(&mut guard, &mut sent, 40);
         }
         assert_eq!(sent.0[&victim], 280);
-        assert_eq!(sent.0[&free], 10 + 301 + 200 + 800);
-        assert_eq!(guard.withheld, 1 + 1 + 18);
+        assert_eq!(sent.0[&free], 302 + 200 + 800);
+        assert_eq!(guard.withheld, 1 + 18);
         guard.release(victim);
-        send(&mut guard, &mut sent, false, 1000);
+        send(&mut guard, &mut sent, 1000);
         assert_eq!(sent.0[&victim], 1280);
+    }
+
+    #[test]
+    fn credit_does_not_pile_up_for_ever() {
+        let victim = Locator::from(SocketAddr::from(([203, 0, 113, 1], 7410)));
+        let mut guard = Guard::default();
+        guard.credit(victim, usize::MAX);
+        assert!(!guard.allow(victim, CREDIT_BYTES_MAX + 1));
+        assert!(guard.allow(victim, CREDIT_BYTES_MAX));
     }
 }

@@ -16,11 +16,15 @@ impl Participant {
     /// receives packets notes in the shared [`super::Heard`], so it is looked at only now.
     pub(super) fn end_leases(&mut self, now: Instant) {
         for prefix in self.leases_to_check(now) {
+            self.settle_contest(now, prefix);
             let Some(remote) = self.remotes.get_mut(&prefix) else {
                 continue;
             };
-            remote.check_at = remote.lease_ends_at();
-            if remote.check_at <= now {
+            let ends_at = remote.lease_ends_at();
+            remote.check_at = remote
+                .contest_ends_at()
+                .map_or(ends_at, |at| at.min(ends_at));
+            if ends_at <= now {
                 self.forget_participant(now, prefix, false);
             }
         }

@@ -16,18 +16,24 @@ pub mod statistics;
 pub mod unserved;
 
 mod addresses;
+mod admission;
 mod announce;
 mod builtin;
+mod census;
+mod contest;
 mod detect;
+mod endings;
 mod endpoints;
 mod expectant;
 mod guard;
+mod host;
 mod jitter;
 mod lease;
 mod moves;
 mod pair;
 mod pairing;
 mod queries;
+mod reach;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -52,7 +58,10 @@ pub use self::unserved::{NearestWriter, Unserved};
 
 use self::addresses::Former;
 use self::builtin::Builtin;
-use self::guard::{Guard, GuardedOutbox};
+use self::census::Census;
+use self::endings::Endings;
+use self::guard::Guard;
+use self::host::Claims;
 use self::jitter::Jitter;
 use self::local::Announced;
 use self::pair::PairTable;
@@ -77,6 +86,9 @@ pub struct Participant {
     /// Participants that are owed an announcement of their own.
     replies: BTreeSet<GuidPrefix>,
     guard: Guard,
+    claims: Claims,
+    endings: Endings,
+    census: Census,
     departure: Departure,
     builtin: Builtin,
     remotes: BTreeMap<GuidPrefix, RemoteParticipant>,
@@ -129,6 +141,9 @@ impl Participant {
             message: MessageBuilder::new(prefix),
             replies: BTreeSet::new(),
             guard: Guard::default(),
+            claims: Claims::default(),
+            endings: Endings::default(),
+            census: Census::default(),
             departure: Departure::Present,
             builtin: Builtin::new(prefix, &config.limits),
             remotes: BTreeMap::new(),
@@ -195,7 +210,23 @@ impl Participant {
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
         let source = inbound.source;
-        let outcome = match inbound.target() {
+        let spdp = matches!(inbound.target(), Target::Reader { writer, .. }
+            if writer.entity == EntityId::SPDP_WRITER);
+        // Announcements look at their source themselves: their sender may have moved.
+        let remote = self.remotes.get(&source).filter(|_| !spdp);
+        if remote.is_some_and(|remote| !self.is_credible(remote, from)) {
+            return Err(Reject::new(RejectKind::Source, 0));
+        }
+        // Whoever knows our prefix, or answers, has heard us.
+        let directed = inbound.destination == self.config.guid_prefix
+            || matches!(inbound.target(), Target::Writer { .. });
+        if !spdp {
+            self.note_at_home(now, source, from);
+            if directed {
+                self.handle_answered(now, source, from);
+            }
+        }
+        match inbound.target() {
             Target::Reader { writer, .. } if writer.entity == EntityId::SPDP_WRITER => {
                 match &inbound.submessage {
                     Submessage::Data(data) => {
@@ -215,15 +246,7 @@ impl Participant {
             }
             Target::Writer { reader, writer } => self.handle_answer(now, inbound, reader, writer),
             Target::Nobody => Ok(()),
-        };
-        // Whoever knows our prefix has heard us.
-        if let Some(remote) = self.remotes.get(&source) {
-            remote.heard.note(now);
-            if inbound.destination == self.config.guid_prefix {
-                self.handle_confirmed(source);
-            }
         }
-        outcome
     }
 
     /// When this participant wants to be called again, and why.
@@ -260,12 +283,7 @@ impl Participant {
         }
         self.handle_timeout(now);
         self.send_announcements(now, outbox);
-        let mut guarded = GuardedOutbox {
-            inner: outbox,
-            guard: &mut self.guard,
-            announces: false,
-        };
-        self.builtin.poll_transmit(now, &mut guarded);
+        self.builtin.poll_transmit(now, outbox);
         if self.departure == Departure::Leaving {
             self.send_departure(outbox);
             self.departure = Departure::Gone;
@@ -294,6 +312,7 @@ impl Participant {
     pub fn statistics(&self) -> ParticipantStatistics {
         ParticipantStatistics {
             withheld: self.guard.withheld,
+            participants_unanswered: u64::try_from(self.census.unanswered()).unwrap_or(u64::MAX),
             ..self.statistics
         }
     }

@@ -7,8 +7,9 @@ use whimbrel_base::time::Instant;
 
 use super::Participant;
 use super::addresses::{Addresses, Former};
+use super::host::Host;
 use super::schedule::{AnnounceTimer, ProbeTimer};
-use crate::discovery::locators::{MESSAGE_BYTES_MIN, Route, is_own};
+use crate::discovery::locators::{MESSAGE_BYTES_MIN, Route};
 
 impl Participant {
     /// Our addresses are these from now on. Everybody is told at once, and reached by the best
@@ -23,6 +24,7 @@ impl Participant {
         }
         let only_paths = Addresses {
             paths: addresses.paths.clone(),
+            own: addresses.own.clone(),
             ..before
         } == addresses;
         let interfaces = core::mem::take(&mut self.config.interfaces);
@@ -57,25 +59,11 @@ impl Participant {
             return;
         };
         // On this host our addresses are its own: it is about to tell.
-        let lost_address = remote
-            .address
-            .ip()
-            .is_some_and(|ip| !is_own(ip, &self.config.interfaces));
+        let lost_address = self.host_of(remote.address) != Host::This;
         if remote.metatraffic.same_host && lost_address {
             return;
         }
-        let (metatraffic, user) = self.routes(&remote.data, remote.address);
-        let Some(remote) = self.remotes.get_mut(&prefix) else {
-            return;
-        };
-        remote.user = user;
-        if remote.metatraffic == metatraffic {
-            return;
-        }
-        let old = core::mem::replace(&mut remote.metatraffic, metatraffic);
-        self.builtin
-            .handle_matched(now, self.wall, &remote.data, &remote.metatraffic);
-        self.release_unused(&old.locators);
+        self.reroute(now, prefix, false);
     }
 
     /// `route` with messages that pass every path on it.

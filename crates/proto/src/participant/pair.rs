@@ -113,6 +113,14 @@ impl<M: Clone + PartialEq> PairTable<M> {
         })
     }
 
+    /// What `local` was told of `other` when they matched.
+    pub(super) fn matched(&self, local: EntityId, other: Guid) -> Option<&M> {
+        match &self.entries.get(&(local, other))?.pair {
+            Pair::Matched(matched) => Some(matched),
+            Pair::Incompatible(_) | Pair::Inconsistent => None,
+        }
+    }
+
     /// The others with which `local` has a pair.
     pub(super) fn of_local(&self, local: EntityId) -> Vec<Guid> {
         let all = (local, Guid::UNKNOWN)..=(local, *guids_of(GuidPrefix([0xff; 12])).end());

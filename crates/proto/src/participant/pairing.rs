@@ -14,7 +14,7 @@ use super::Participant;
 use super::event::ParticipantEvent;
 use super::pair::{Pair, Step};
 use super::remote::guids_of;
-use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route, choose};
+use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route};
 use crate::discovery::matching::{Outcome, ReaderFacts, WriterFacts, judge};
 use crate::peer::{MatchedReader, MatchedWriter};
 
@@ -51,20 +51,21 @@ impl Participant {
                 .is_some_and(|remote| remote.confirmed)
     }
 
-    /// How an endpoint of `prefix` that announced `locators` of its own is reached.
-    fn route_to(&self, prefix: GuidPrefix, locators: &[Locator]) -> Route {
+    /// How an endpoint of `prefix` that announced `locators` of its own is reached; `None` while
+    /// nothing has answered from there.
+    fn route_to(&self, prefix: GuidPrefix, locators: &[Locator]) -> Option<Route> {
         if prefix == self.config.guid_prefix {
-            return self.own_route();
+            return Some(self.own_route());
         }
-        let Some(remote) = self.remotes.get(&prefix) else {
-            return Route::default();
-        };
-        let own = choose(locators, remote.address, &self.config.interfaces);
-        if own.locators.is_empty() {
+        let remote = self.remotes.get(&prefix)?;
+        let own = self.route(remote, locators);
+        let route = if own.locators.is_empty() {
             remote.user.clone()
         } else {
-            self.narrowed(own)
-        }
+            own
+        };
+        let answered = |locator: &Locator| self.has_answered(remote, *locator);
+        route.locators.iter().all(answered).then_some(route)
     }
 
     /// How our endpoints reach each other.
@@ -79,15 +80,19 @@ impl Participant {
         }
     }
 
-    fn matched_reader(&self, facts: &ReaderFacts<'_>) -> MatchedReader {
+    /// What `writer` is told of the reader. One that moved stays where it was until it answers
+    /// from where it is.
+    fn matched_reader(&self, writer: EntityId, facts: &ReaderFacts<'_>) -> Option<MatchedReader> {
         let announced = self
             .remote_readers
             .get(&facts.guid)
             .map(|reader| &reader.data);
         let unicast = announced.map_or(&[][..], |data| &data.endpoint.unicast);
-        let route = self.route_to(facts.guid.prefix, unicast);
+        let Some(route) = self.route_to(facts.guid.prefix, unicast) else {
+            return self.writer_pairs.matched(writer, facts.guid).cloned();
+        };
         let participant = self.remotes.get(&facts.guid.prefix);
-        MatchedReader {
+        Some(MatchedReader {
             guid: facts.guid,
             reliable: facts.qos.reliability.is_reliable(),
             durable: facts.qos.durability != Durability::Volatile,
@@ -95,10 +100,11 @@ impl Participant {
                 || participant.is_some_and(|it| it.data.expects_inline_qos),
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
-        }
+        })
     }
 
-    fn matched_writer(&self, facts: &WriterFacts<'_>) -> MatchedWriter {
+    /// As [`Participant::matched_reader`], for `reader` of the writer.
+    fn matched_writer(&self, reader: EntityId, facts: &WriterFacts<'_>) -> Option<MatchedWriter> {
         let announced = self
             .remote_writers
             .get(&facts.guid)
@@ -108,13 +114,16 @@ impl Participant {
             .remotes
             .get(&facts.guid.prefix)
             .map(|remote| remote.vendor());
-        MatchedWriter {
+        let Some(route) = self.route_to(facts.guid.prefix, unicast) else {
+            return self.reader_pairs.matched(reader, facts.guid).cloned();
+        };
+        Some(MatchedWriter {
             guid: facts.guid,
             reliable: facts.qos.reliability.is_reliable(),
             durable: facts.qos.durability != Durability::Volatile,
-            locators: self.route_to(facts.guid.prefix, unicast).locators,
+            locators: route.locators,
             vendor: vendor.unwrap_or(VendorId::WHIMBREL),
-        }
+        })
     }
 
     /// Judges the local writer and the reader, ours or another's, and tells the writer.
@@ -127,7 +136,7 @@ impl Participant {
                 .reader_facts(reader)
                 .filter(|it| self.is_served(it.guid.prefix))?;
             match judge(&facts, &reader) {
-                Outcome::Matched => Some(Pair::Matched(self.matched_reader(&reader))),
+                Outcome::Matched => self.matched_reader(writer, &reader).map(Pair::Matched),
                 Outcome::Unrelated => None,
                 Outcome::Inconsistent => {
                     topic_name = Some(local.endpoint.topic_name.clone());
@@ -172,7 +181,7 @@ impl Participant {
                 .writer_facts(writer)
                 .filter(|it| self.is_served(it.guid.prefix))?;
             match judge(&writer, &facts) {
-                Outcome::Matched => Some(Pair::Matched(self.matched_writer(&writer))),
+                Outcome::Matched => self.matched_writer(reader, &writer).map(Pair::Matched),
                 Outcome::Unrelated => None,
                 Outcome::Inconsistent => {
                     topic_name = Some(local.endpoint.topic_name.clone());

@@ -1,6 +1,7 @@
 //! What is known of other participants and their endpoints.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use whimbrel_base::guid::{Guid, GuidPrefix};
@@ -11,6 +12,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{ParticipantData, ReaderData, WriterData};
 
+use super::host::{Answered, Host};
 use crate::discovery::locators::Route;
 use crate::discovery::matching::{ReaderFacts, WriterFacts};
 
@@ -48,6 +50,18 @@ const LEASE_MIN: Duration = Duration::from_millis(100);
 /// Lease of a participant that has not shown yet that it hears us, at most.
 const UNCONFIRMED_LEASE_MAX: Duration = Duration::from_secs(20);
 
+/// Somebody announces a known participant from elsewhere.
+#[derive(Debug)]
+pub(super) struct Contest {
+    pub(super) ends_at: Instant,
+    pub(super) from: Locator,
+    pub(super) data: ParticipantData,
+    /// Octets in which that was said.
+    pub(super) bytes: usize,
+    /// The participant was heard where it is known to be.
+    pub(super) heard_at_home: bool,
+}
+
 /// Another participant.
 #[derive(Debug)]
 pub struct RemoteParticipant {
@@ -61,11 +75,21 @@ pub struct RemoteParticipant {
     pub heard: Arc<Heard>,
     /// It has shown that it hears us.
     pub confirmed: bool,
-    /// How its discovery endpoints are reached.
+    /// From where it has shown that.
+    pub(super) answered: Answered,
+    /// How its discovery endpoints are reached: where they have answered, else where they may be.
     pub metatraffic: Route,
-    /// How its other endpoints are reached unless they say otherwise.
+    /// How its other endpoints are reached unless they say otherwise, once it has answered there.
     pub user: Route,
-    /// When an announcement last came from `address`.
+    /// Where its discovery endpoints answered last.
+    pub(super) reached: Vec<Locator>,
+    /// The host from which it announced itself first.
+    pub(super) origin: Host,
+    /// Its endpoints that are known.
+    pub(super) endpoints: usize,
+    /// Somebody else may speak in its name.
+    pub(super) contest: Option<Contest>,
+    /// When discovery traffic last came from `address`, or from where it has answered.
     pub(super) address_heard_at: Instant,
     /// When it last sent an announcement that was not meant for us alone.
     pub(super) undirected_at: Instant,
@@ -103,6 +127,11 @@ impl RemoteParticipant {
     /// When its lease ends if it is not heard again.
     pub fn lease_ends_at(&self) -> Instant {
         self.heard.last().after(self.lease())
+    }
+
+    /// When to decide who speaks for it.
+    pub(super) fn contest_ends_at(&self) -> Option<Instant> {
+        self.contest.as_ref().map(|contest| contest.ends_at)
     }
 
     /// What is left of its lease at `now`.

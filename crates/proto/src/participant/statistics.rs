@@ -15,7 +15,7 @@ pub struct ParticipantStatistics {
     pub other_domain: u64,
     /// Our own announcements heard again.
     pub own_heard: u64,
-    /// Participants discovered.
+    /// Participants discovered: heard, and shown to hear us.
     pub participants_discovered: u64,
     /// Participants that departed.
     pub participants_departed: u64,
@@ -23,6 +23,10 @@ pub struct ParticipantStatistics {
     pub participants_expired: u64,
     /// Messages not sent because their addresses had not answered yet.
     pub withheld: u64,
+    /// Participants that had not answered and made room for others.
+    pub participants_displaced: u64,
+    /// Participants known that have not answered.
+    pub participants_unanswered: u64,
     /// Participants and endpoints not admitted because a limit was reached.
     pub not_admitted: u64,
     /// Matches not made because a limit was reached.

@@ -16,6 +16,8 @@ use whimbrel_base::qos::{
 use whimbrel_base::reject::RejectKind;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
+mod reach;
+
 use super::*;
 use crate::discovery::InterfaceAddress;
 use crate::receive::MessageReceiver;
@@ -1087,9 +1089,10 @@ fn endpoints_of_unconfirmed_participants_are_not_served() {
     let announced = announcement_of(config(7));
     receive(net.member(1), now, wall, address(7), &announced).unwrap();
     let mut said = subscription_of(prefix(7), GuidPrefix::UNKNOWN);
-    receive(net.member(1), now, wall, address(7), &said).unwrap();
+    let refused = receive(net.member(1), now, wall, address(7), &said).unwrap_err();
+    assert_eq!(refused.kind, RejectKind::Stranger);
     net.settle();
-    assert_eq!(net.member(1).remote_readers().count(), 1);
+    assert_eq!(net.member(1).remote_readers().count(), 0);
     assert!(matched_readers(&net.take(1)).is_empty());
     // Only who has heard us knows our prefix.
     said = subscription_of(prefix(7), prefix(1));
@@ -1211,6 +1214,33 @@ fn who_forgot_us_is_served_from_the_start() {
 }
 
 #[test]
+fn who_comes_back_hears_of_what_ended_meanwhile() {
+    let mut net = met(config(1), config(2));
+    let late = LocalWriter {
+        entity: EntityId([0, 0, 5, 2]),
+        ..local_writer("Square")
+    };
+    let now = net.now;
+    net.member(1).add_writer(now, late);
+    net.run(seconds(1));
+    net.take(2);
+    // One takes two for lost, which goes on hearing one, and meanwhile a writer ends.
+    let now = net.now;
+    net.member(1).forget_participant(now, prefix(2), false);
+    net.member(1).remove_writer(now, WRITER);
+    net.run(seconds(15));
+    let gone = Guid::new(prefix(1), WRITER);
+    assert!(net.member(2).remote_writer(gone).is_none());
+    let unmatched = ParticipantEvent::WriterUnmatched {
+        reader: READER,
+        writer: gone,
+    };
+    assert!(has(&net.take(2), &unmatched));
+    assert_eq!(net.member(2).remote_writers().count(), 1);
+    assert_eq!(net.member(1).remote_readers().count(), 1);
+}
+
+#[test]
 fn the_same_inputs_give_the_same_octets() {
     let run = || {
         let mut net = met(config(1), probing(2));
@@ -1320,7 +1350,7 @@ fn an_address_that_changes_is_announced_at_once_and_keeps_the_match() {
         ..net.member(2).config.addresses()
     };
     net.member(2).handle_addresses(now, moved.clone());
-    net.run(Duration::from_millis(1));
+    net.run(Duration::from_millis(600));
     let events = net.take(1);
     let matches = matched_readers(&events);
     assert_eq!(matches.len(), 1, "{events:?}");

@@ -440,6 +440,16 @@ impl Writer {
         self.arm_heartbeat(now);
     }
 
+    /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.
+    pub fn ask(&mut self, reader: Guid) {
+        let Some(known) = self.readers.get_mut(&reader) else {
+            return;
+        };
+        if !core::mem::replace(&mut known.heartbeat_due, true) {
+            self.heartbeats_due.push(reader);
+        }
+    }
+
     /// Divides what is kept anew where fragments are larger than the way to some reader carries.
     fn shrink_fragments(&mut self) {
         let bytes = self.fragment_bytes();

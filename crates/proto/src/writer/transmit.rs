@@ -160,6 +160,13 @@ impl Writer {
         }
     }
 
+    /// Adds a heartbeat to `message` that asks `reader`, matched or not, for an acknowledgement.
+    pub fn put_question(&mut self, reader: EntityId, message: &mut MessageBuilder) {
+        let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+        message.heartbeat(reader, self.config.guid.entity, fields);
+        self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
+    }
+
     /// What there is, seen by a reader to which nothing before `relevant` matters.
     fn heartbeat_fields(&mut self, relevant: SequenceNumber, is_final: bool) -> HeartbeatFields {
         self.heartbeat.count = self.heartbeat.count.next();

@@ -188,7 +188,9 @@ impl ParticipantCore {
 
     /// Gives the events to the endpoints they concern; who is to be told of what, then.
     fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) -> Vec<Told> {
-        if events.is_empty() {
+        // Such as have not answered have no routes, however many come.
+        let routeless = |event: &_| matches!(event, ParticipantEvent::ParticipantHeard(_));
+        if events.iter().all(routeless) {
             return Vec::new();
         }
         self.route_matches(&events);
@@ -230,7 +232,8 @@ impl ParticipantCore {
                 self.own_guid_claimed.fetch_add(1, Ordering::Relaxed);
                 None
             }
-            ParticipantEvent::ParticipantDiscovered(_)
+            ParticipantEvent::ParticipantHeard(_)
+            | ParticipantEvent::ParticipantDiscovered(_)
             | ParticipantEvent::ParticipantLost { .. }
             | ParticipantEvent::ReaderUnserved { .. }
             | ParticipantEvent::RoutingChanged => None,

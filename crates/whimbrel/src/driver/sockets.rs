@@ -172,6 +172,9 @@ impl Sockets {
         let multicast: Vec<Locator> = usable.map(|it| it.locator(network.domain)).collect();
         let mut announce_to = multicast.clone();
         announce_to.extend(&network.peers);
+        let all = whimbrel_net::interfaces::list().unwrap_or_default();
+        let own = all.iter().flat_map(|it| &it.addresses);
+        let own = own.map(|address| address.ip).collect();
         Addresses {
             unicast: self.locators(interfaces),
             multicast,
@@ -179,6 +182,7 @@ impl Sockets {
             probe: network.probe_locators(interfaces, self.index),
             interfaces: interface_addresses(interfaces),
             paths: self.paths(),
+            own,
         }
     }
 

@@ -1,14 +1,16 @@
 //! What may be sent to addresses that have not answered.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::locator::Locator;
 use whimbrel_proto::Participant;
 use whimbrel_proto::receive::{Inbound, Target};
+use whimbrel_wire::discovery::{Context, ParticipantData};
 use whimbrel_wire::message::Submessage;
 
-use super::setup::is_trusted;
+use super::setup::{LIMITS, is_trusted};
 
 /// Octets of a DATA submessage besides its payload, at least.
 const DATA_HEADER_BYTES: u64 = 24;
@@ -18,24 +20,16 @@ const DATA_HEADER_BYTES: u64 = 24;
 pub(super) struct Credits {
     /// Octets of announcements that named each address.
     received: BTreeMap<Locator, u64>,
-    /// Addresses of participants that have shown, at any time, that they hear us.
-    answered: BTreeSet<Locator>,
+    /// Where datagrams came from whose senders had heard the station.
+    answered: BTreeSet<IpAddr>,
 }
 
 impl Credits {
-    /// Notes what became of a submessage of discovery.
-    pub(super) fn heard(&mut self, control: &Participant, inbound: &Inbound<'_>) {
-        for remote in control.participants().filter(|it| it.confirmed) {
-            self.answered.extend(&remote.metatraffic.locators);
-            self.answered.extend(&remote.user.locators);
-            let prefix = remote.prefix();
-            let writers = control.remote_writers().map(|it| &it.data.endpoint);
-            let readers = control.remote_readers().map(|it| &it.data.endpoint);
-            for endpoint in writers.chain(readers) {
-                if endpoint.guid.prefix == prefix {
-                    self.answered.extend(&endpoint.unicast);
-                }
-            }
+    /// Notes a submessage of discovery from `from`.
+    pub(super) fn heard(&mut self, control: &Participant, from: Locator, inbound: &Inbound<'_>) {
+        let acknowledges = matches!(inbound.target(), Target::Writer { .. });
+        if inbound.destination == control.prefix() || acknowledges {
+            self.answered.extend(from.ip());
         }
         let Target::Reader { writer, .. } = inbound.target() else {
             return;
@@ -46,17 +40,24 @@ impl Credits {
         if writer.entity != EntityId::SPDP_WRITER {
             return;
         }
-        if let Some(remote) = control.participant(inbound.source) {
-            for locator in &remote.metatraffic.locators {
-                let bytes = data.payload.len() as u64 + DATA_HEADER_BYTES;
-                *self.received.entry(*locator).or_default() += bytes;
-            }
+        let context = Context {
+            vendor: inbound.vendor,
+            key_hash: None,
+            limits: &LIMITS,
+        };
+        let Ok(announced) = ParticipantData::parse(data.payload, &context) else {
+            return;
+        };
+        for locator in announced.metatraffic_unicast {
+            let bytes = data.payload.len() as u64 + DATA_HEADER_BYTES;
+            *self.received.entry(locator).or_default() += bytes;
         }
     }
 
     pub(super) fn check(&self, sent: &BTreeMap<Locator, u64>) {
         for (locator, bytes) in sent {
-            if is_trusted(*locator) || self.answered.contains(locator) {
+            let answered = locator.ip().is_some_and(|ip| self.answered.contains(&ip));
+            if is_trusted(*locator) || answered {
                 continue;
             }
             let received = self.received.get(locator).copied().unwrap_or(0);

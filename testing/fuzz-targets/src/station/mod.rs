@@ -220,7 +220,7 @@ impl Station {
         let _ = self
             .control
             .handle_inbound(now, wall, from, datagram, inbound);
-        self.credits.heard(&self.control, inbound);
+        self.credits.heard(&self.control, from, inbound);
     }
 
     /// Lets time pass, serving the deadlines on the way.

@@ -160,45 +160,15 @@ impl World {
                 self.model
                     .finding(format!("node {node} thinks {from} claims its name"));
             }
-            ParticipantEvent::ParticipantLost { prefix, .. } => {
-                self.note_loss(own, prefix);
-            }
-            ParticipantEvent::ReaderIncompatible { .. }
+            ParticipantEvent::ParticipantLost { .. }
+            | ParticipantEvent::ReaderIncompatible { .. }
             | ParticipantEvent::WriterIncompatible { .. }
             | ParticipantEvent::ReaderUnserved { .. }
             | ParticipantEvent::PeerConfirmed { .. }
+            | ParticipantEvent::ParticipantHeard(_)
             | ParticipantEvent::ParticipantDiscovered(_)
             | ParticipantEvent::RoutingChanged => {}
         }
-    }
-
-    /// Notes that an endpoint ends, and who may never hear of it: those whom its participant takes
-    /// for lost, now or before they have acknowledged it, while they do not lose the participant.
-    /// SEDP does not repeat the end to those who come back, so they keep the endpoint as long as
-    /// the participant's lease.
-    pub(super) fn note_end(&mut self, node: NodeIndex, endpoint: Guid) {
-        let Some(participant) = &self.nodes[node].participant else {
-            return;
-        };
-        self.ended.push(endpoint);
-        for other in &self.nodes {
-            if participant.participant(other.prefix).is_none() {
-                self.unheard_ends.insert((endpoint, other.prefix));
-            }
-        }
-    }
-
-    fn note_loss(&mut self, own: GuidPrefix, other: GuidPrefix) {
-        let ended = self.ended.iter().filter(|endpoint| endpoint.prefix == own);
-        self.unheard_ends
-            .extend(ended.map(|endpoint| (*endpoint, other)));
-    }
-
-    /// True when one of a pair may not have heard of the other's end.
-    pub(super) fn is_excused(&self, ids: (WriterId, ReaderId)) -> bool {
-        let (writer, reader) = self.model.guids(ids);
-        self.unheard_ends.contains(&(writer, reader.prefix))
-            || self.unheard_ends.contains(&(reader, writer.prefix))
     }
 
     /// Ends the scenario when everybody has met and everything has arrived.
@@ -242,15 +212,9 @@ impl World {
             let writer_lives = writers.iter().any(|(id, _)| id == writer);
             let reader_lives = readers.iter().any(|(id, _)| id == reader);
             let stale = (*writer_knows && writer_lives) || (*reader_knows && reader_lives);
-            let excused = self.is_excused((*writer, *reader));
-            if stale && !excused && !expected.contains(&(*writer, *reader)) {
+            if stale && !expected.contains(&(*writer, *reader)) {
                 return Some(format!("{writer:?} and {reader:?} should not be matched"));
             }
-        }
-        let settled = self.scenario.heals_at.after(QUIET_AFTER.divided_by(2));
-        if !self.unheard_ends.is_empty() && self.now >= settled {
-            // Whoever keeps such a match goes on talking to nobody.
-            return None;
         }
         let busy = self
             .nodes

@@ -253,7 +253,6 @@ impl World {
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
             let gone = slots.remove(index);
             let gone = gone.machine.guid();
-            self.note_end(node, gone);
             if let Some(participant) = self.nodes[node].change_participant() {
                 return participant.remove_writer(self.now, gone.entity);
             }
@@ -276,7 +275,6 @@ impl World {
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
             let gone = slots.remove(index);
             self.model.remove_reader(gone.id);
-            self.note_end(node, gone.machine.guid());
             if let Some(participant) = self.nodes[node].change_participant() {
                 return participant.remove_reader(self.now, gone.machine.guid().entity);
             }

@@ -1,0 +1,235 @@
+//! Which addresses of a participant have answered, and how it is reached.
+//!
+//! Anybody can announce the address of a third party. An address has answered when a datagram
+//! that is meant for us came from it; the port does not matter, for peers send from ports of
+//! their own, and all addresses of this host are one. What a participant announced and what has
+//! not answered gets no user data, and of discovery only announcements, as many as the guard
+//! allows, each with a question. A participant that moves is served where it was until it answers
+//! from where it is.
+
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::GuidPrefix;
+use whimbrel_base::locator::Locator;
+use whimbrel_base::time::Instant;
+
+use super::Participant;
+use super::event::ParticipantEvent;
+use super::guard::FACTOR;
+use super::host::Host;
+use super::remote::RemoteParticipant;
+use crate::discovery::locators::{Route, choose, is_own};
+
+/// Octets of an answer besides the announcement: header, INFO_DST, DATA, HEARTBEAT.
+const ENVELOPE_BYTES: usize = 20 + 16 + 24 + 32;
+
+impl Participant {
+    /// Where `locator` leads.
+    pub(super) fn host_of(&self, locator: Locator) -> Host {
+        let Some(ip) = locator.ip().map(|ip| ip.to_canonical()) else {
+            return Host::Unknown;
+        };
+        if is_own(ip, &self.config.interfaces) || self.config.own_addresses.contains(&ip) {
+            Host::This
+        } else {
+            Host::Other(ip)
+        }
+    }
+
+    /// True when the participant has answered from where `locator` leads, or the user says that
+    /// it belongs to a peer.
+    pub(super) fn has_answered(&self, remote: &RemoteParticipant, locator: Locator) -> bool {
+        let host = self.host_of(locator);
+        remote.answered.contains(host) || (remote.confirmed && self.is_peers_host(host))
+    }
+
+    /// True when the user named `host` as that of a peer.
+    fn is_peers_host(&self, host: Host) -> bool {
+        self.config
+            .announce_to
+            .iter()
+            .any(|peer| !peer.is_multicast() && self.host_of(*peer) == host)
+    }
+
+    /// True when `from` is where the participant announced itself first, an address that it
+    /// announced, or one from which it has answered.
+    pub(super) fn is_at_home(&self, remote: &RemoteParticipant, from: Locator) -> bool {
+        let host = self.host_of(from);
+        let announced = remote
+            .data
+            .metatraffic_unicast
+            .iter()
+            .chain(&remote.data.default_unicast);
+        remote.answered.contains(host)
+            || self.host_of(remote.address) == host
+            || announced
+                .into_iter()
+                .any(|locator| self.host_of(*locator) == host)
+    }
+
+    /// How to reach what `remote` announced as `announced`: where it has answered by preference.
+    pub(super) fn route(&self, remote: &RemoteParticipant, announced: &[Locator]) -> Route {
+        let answered: Vec<Locator> = announced
+            .iter()
+            .copied()
+            .filter(|locator| self.has_answered(remote, *locator))
+            .collect();
+        let route = choose(&answered, remote.address, &self.config.interfaces);
+        self.narrowed(if route.locators.is_empty() {
+            choose(announced, remote.address, &self.config.interfaces)
+        } else {
+            route
+        })
+    }
+
+    /// The participant has shown, by a datagram from `from`, that it hears us.
+    pub(super) fn handle_answered(&mut self, now: Instant, prefix: GuidPrefix, from: Locator) {
+        let host = self.host_of(from);
+        let Some(remote) = self.remotes.get_mut(&prefix) else {
+            return;
+        };
+        let first = !core::mem::replace(&mut remote.confirmed, true);
+        if !remote.answered.note(host) && !first {
+            return;
+        }
+        if first {
+            remote.check_at = remote.lease_ends_at();
+            self.census
+                .note_answer(remote.discovered_at, remote.origin, prefix);
+            self.statistics.participants_discovered =
+                self.statistics.participants_discovered.saturating_add(1);
+            self.report(ParticipantEvent::ParticipantDiscovered(prefix));
+        }
+        self.reroute(now, prefix, first);
+        if first {
+            self.repeat_endings(now, prefix);
+        }
+    }
+
+    /// Applies what the participant announced last and where it has answered from: to its
+    /// discovery endpoints, anew in any case with `renew`, and to its others.
+    pub(super) fn reroute(&mut self, now: Instant, prefix: GuidPrefix, renew: bool) {
+        let Some(remote) = self.remotes.get(&prefix) else {
+            return;
+        };
+        let metatraffic = self.route(remote, &remote.data.metatraffic_unicast);
+        let user = self.route(remote, &remote.data.default_unicast);
+        let answered = |locator: &Locator| self.has_answered(remote, *locator);
+        let reached: Vec<Locator> = metatraffic
+            .locators
+            .iter()
+            .copied()
+            .filter(answered)
+            .collect();
+        let Some(remote) = self.remotes.get_mut(&prefix) else {
+            return;
+        };
+        let narrower = remote.metatraffic.message_bytes_max != metatraffic.message_bytes_max;
+        let moved = !reached.is_empty() && remote.reached != reached;
+        for locator in &reached {
+            self.guard.release(*locator);
+        }
+        if moved {
+            remote.reached = reached;
+        }
+        let old = core::mem::replace(&mut remote.metatraffic, metatraffic).locators;
+        remote.user = user;
+        self.claims.set(prefix, &old, &remote.metatraffic.locators);
+        let confirmed = remote.confirmed;
+        self.release_unclaimed(&old);
+        if confirmed {
+            if moved || narrower || renew {
+                self.serve_discovery(now, prefix);
+            }
+            if moved {
+                // What was sent to another address may never have arrived.
+                self.builtin.ask(prefix);
+            }
+            self.pair_participant(prefix);
+        }
+    }
+
+    /// Hands the participant's discovery endpoints, and where they have answered, to ours.
+    pub(super) fn serve_discovery(&mut self, now: Instant, prefix: GuidPrefix) {
+        let Some(remote) = self.remotes.get(&prefix) else {
+            return;
+        };
+        let route = Route {
+            locators: remote.reached.clone(),
+            ..remote.metatraffic
+        };
+        self.builtin
+            .handle_matched(now, self.wall, &remote.data, &route);
+    }
+
+    /// True when `locator` is not guarded though `prefix` has not answered from there: somebody
+    /// else has, or it is in our settings.
+    fn is_anothers(&self, prefix: GuidPrefix, locator: Locator) -> bool {
+        let answered = |it: &RemoteParticipant| it.reached.contains(&locator);
+        self.config.announce_to.contains(&locator)
+            || self.config.probe.contains(&locator)
+            || self
+                .claims
+                .of(locator)
+                .any(|other| other != prefix && self.remotes.get(&other).is_some_and(answered))
+    }
+
+    /// The participant is gone.
+    pub(super) fn drop_claims(&mut self, remote: &RemoteParticipant) {
+        let locators = &remote.metatraffic.locators;
+        self.claims.set(remote.prefix(), locators, &[]);
+        self.release_unclaimed(locators);
+    }
+
+    /// Stops guarding those of `locators` at which nobody is reached any more.
+    fn release_unclaimed(&mut self, locators: &[Locator]) {
+        for locator in locators {
+            if self.claims.of(*locator).next().is_none() {
+                self.guard.release(*locator);
+            }
+        }
+    }
+
+    /// `bytes` octets of announcement arrived from a participant: its addresses that have not
+    /// answered may be sent as much as that allows, and are asked to.
+    pub(super) fn ask_unanswered(&mut self, prefix: GuidPrefix, bytes: usize) {
+        let Some(remote) = self.remotes.get(&prefix) else {
+            return;
+        };
+        let locators = remote.metatraffic.locators.iter().copied();
+        let unanswered: Vec<Locator> = locators
+            .filter(|locator| !self.has_answered(remote, *locator))
+            .collect();
+        let mut worth = true;
+        for locator in &unanswered {
+            if self.is_anothers(prefix, *locator) {
+                // Nothing counts what goes there.
+                worth &= self.is_worth(bytes);
+            } else {
+                self.guard.credit(*locator, bytes);
+            }
+        }
+        if !worth {
+            self.guard.withheld = self.guard.withheld.saturating_add(1);
+        } else if !unanswered.is_empty() {
+            self.replies.insert(prefix);
+        }
+    }
+
+    /// True when our answer is at most as long as announcements of `bytes` octets allow.
+    fn is_worth(&self, bytes: usize) -> bool {
+        let ours = self.announcement.len().saturating_add(ENVELOPE_BYTES);
+        ours <= bytes.saturating_mul(FACTOR)
+    }
+
+    /// Where an announcement for the participant alone goes: as a `reply`, also to addresses
+    /// from which it has not answered.
+    pub(super) fn directed_to(&self, remote: &RemoteParticipant, reply: bool) -> Vec<Locator> {
+        let mut to = remote.reached.clone();
+        if reply {
+            let more = remote.metatraffic.locators.iter();
+            to.extend(more.filter(|it| !remote.reached.contains(it)));
+        }
+        to
+    }
+}
