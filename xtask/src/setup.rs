@@ -19,6 +19,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("fastddsgen", "Fast DDS type compiler"),
     ("tshark", "dissects everything that is sent"),
     ("iproute2", "network namespaces for tests of two hosts"),
+    ("nftables", "loses packets and multicast on purpose"),
     ("gcc", "builds the peers' C programs"),
     ("g++", "builds the peers' C++ programs"),
     ("cmake", "builds the peers' programs"),

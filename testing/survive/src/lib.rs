@@ -4,10 +4,13 @@
 pub mod attack;
 pub mod churn;
 pub mod heap;
+pub mod hosts;
 pub mod memory;
+pub mod network;
+pub mod peer;
 pub mod proof;
 
 use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
-pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF, memory::PROOF];
+pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF, hosts::PROOF];

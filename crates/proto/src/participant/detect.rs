@@ -42,7 +42,10 @@ impl Participant {
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
         let local = from.ip().is_some_and(|ip| {
-            is_own(ip, &self.config.interfaces) || is_own(ip, &self.former.interfaces)
+            // What a host sends while it has no address comes from none.
+            ip.is_unspecified()
+                || is_own(ip, &self.config.interfaces)
+                || is_own(ip, &self.former.interfaces)
         });
         let ours = || match &inbound.submessage {
             Submessage::Data(data) => self.is_own_announcement(data.payload),

@@ -173,6 +173,31 @@ fn silence(seen: &Seen) -> (String, &'static str) {
     }
 }
 
+/// Others are there, but none of another host.
+fn unheard(seen: &Seen, findings: &mut Findings) {
+    let own = |ip: std::net::IpAddr| {
+        let addresses = seen.interfaces.iter().flat_map(|it| &it.addresses);
+        ip.is_loopback() || addresses.into_iter().any(|it| it.ip == ip)
+    };
+    let elsewhere = seen
+        .others
+        .iter()
+        .any(|it| it.address.ip().is_some_and(|ip| !own(ip)));
+    let senders: Vec<_> = seen.echoes.iter().map(|it| it.interface.as_str()).collect();
+    if !seen.others.is_empty() && !elsewhere && !senders.is_empty() {
+        findings.add(
+            Severity::Note,
+            "no_other_host",
+            format!(
+                "multicast sent by {}, none came back from another host",
+                senders.join(", ")
+            ),
+            "nothing, if there is none; where the network drops multicast give the address of the \
+             other host: `--peer ADDRESS` or WHIMBREL_PEERS=ADDRESS",
+        );
+    }
+}
+
 fn only_loopback(seen: &Seen) -> bool {
     let used = seen
         .interfaces
@@ -204,6 +229,7 @@ fn network(seen: &Seen, findings: &mut Findings) {
         };
         findings.add(Severity::Note, "loopback_only", cause, cure);
     }
+    unheard(seen, findings);
     for echo in seen.echoes.iter().filter(|echo| !echo.came_back) {
         findings.add(
             Severity::Warning,

@@ -1,0 +1,229 @@
+//! What happens to two hosts.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::meeting::{deaf_bridge, loopback_only, many_networks};
+use super::stage::{RECOVERY_MAX, Script, Stage};
+use crate::network::Network;
+use crate::peer::number;
+
+/// How long a scenario that repeats itself does so, and with which lease.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) lease: Duration,
+    pub(super) time: Duration,
+}
+
+/// A scenario: it says what was measured, or what did not hold.
+pub(super) type Scenario = fn(Scale) -> Result<String, String>;
+
+/// All of them.
+pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
+    ("cable out shorter than the lease", pulled_shortly),
+    ("cable out longer than the lease", pulled_long),
+    ("address changed", moved),
+    ("MTU 576", narrowed),
+    ("MTU 576 behind a router", narrow_path),
+    ("256 kbit/s", slowed),
+    ("stopped longer than the lease", stopped),
+    ("killed and restarted", killed),
+    ("bridge without multicast", deaf_bridge),
+    ("two cables, VPN, containers", many_networks),
+    ("loopback only", loopback_only),
+];
+
+/// Pulls the cable of `b` for `out` and puts it back; how many others each side knew at the end.
+fn pull(stage: &mut Stage, out: Duration) -> Result<(i64, i64), String> {
+    stage.network.on("b", "ip link set vb down")?;
+    thread::sleep(out / 4);
+    let before = stage.newest()?;
+    thread::sleep(out - out / 4);
+    if stage.newest()? != before {
+        return Err("data came though the cable was out".into());
+    }
+    let others = stage.others()?;
+    stage.network.on("b", "ip link set vb up")?;
+    // The system forgets the route with the link; a network manager brings it back.
+    stage
+        .network
+        .on("b", "ip route replace 224.0.0.0/4 dev vb")?;
+    Ok(others)
+}
+
+fn pulled_shortly(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    let mut longest = Duration::ZERO;
+    for _ in 0..2 {
+        if pull(&mut stage, scale.lease / 2)? != (1, 1) {
+            return Err("a lease ended too early".into());
+        }
+        longest = longest.max(stage.recovers("cable replaced")?);
+    }
+    stage.nothing_lost(&["stream", "log", "bulk"])?;
+    stage.log_complete()?;
+    stage.same_guids()?;
+    Ok(format!("back in {} ms, nothing lost", longest.as_millis()))
+}
+
+fn pulled_long(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    if pull(&mut stage, scale.lease * 8 / 5)? != (0, 0) {
+        return Err("the leases did not end".into());
+    }
+    let took = stage.recovers("cable replaced")?;
+    stage.log_complete()?;
+    stage.same_guids()?;
+    Ok(format!("back in {} ms, log whole", took.as_millis()))
+}
+
+fn moved(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    let mut longest = Duration::ZERO;
+    let addresses = [
+        ("b", "10.77.0.2", "10.77.0.12"),
+        ("a", "10.77.0.1", "10.77.0.11"),
+    ];
+    for (host, old, new) in addresses {
+        let network = &stage.network;
+        network.on(host, &format!("ip addr del {old}/24 dev v{host}"))?;
+        thread::sleep(Duration::from_millis(300));
+        network.on(host, &format!("ip addr add {new}/24 dev v{host}"))?;
+        network.on(host, &format!("ip route replace 224.0.0.0/4 dev v{host}"))?;
+        longest = longest.max(stage.recovers("address changed")?);
+    }
+    stage.nothing_lost(&["stream", "log", "bulk"])?;
+    stage.log_complete()?;
+    stage.same_guids()?;
+    Ok(format!("back in {} ms, nothing lost", longest.as_millis()))
+}
+
+fn narrowed(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    for host in ["a", "b"] {
+        let line = format!("ip link set v{host} mtu 576");
+        stage.network.on(host, &line)?;
+    }
+    let took = stage.recovers("MTU shrunk")?;
+    thread::sleep(Duration::from_millis(500));
+    stage.recovers("with the small MTU")?;
+    stage.nothing_lost(&["stream", "log", "bulk"])?;
+    no_fragments(&stage)?;
+    Ok(format!("back in {} ms, no IP fragment", took.as_millis()))
+}
+
+fn no_fragments(stage: &Stage) -> Result<(), String> {
+    let made = stage.ip_fragments("a")? + stage.ip_fragments("b")?;
+    if made == 0 {
+        Ok(())
+    } else {
+        Err(format!("{made} IP fragments were made"))
+    }
+}
+
+fn narrow_path(scale: Scale) -> Result<String, String> {
+    let mut network = Network::new()?;
+    for host in ["a", "r", "b"] {
+        network.host(host)?;
+    }
+    network.cable(["a", "va", "10.77.1.1/24"], ["r", "ra", "10.77.1.9/24"])?;
+    network.cable(["r", "rb", "10.77.2.9/24"], ["b", "vb", "10.77.2.2/24"])?;
+    network.on("r", "sysctl -q -w net.ipv4.ip_forward=1")?;
+    network.on("a", "ip route add default via 10.77.1.9")?;
+    network.on("b", "ip route add default via 10.77.2.9")?;
+    let script = Script {
+        peers: "10.77.2.2",
+        ..Script::usual(scale.lease)
+    };
+    let mut stage = Stage::open(network, script)?;
+    // The far link of the router shrinks: nobody at `a` is told but by ICMP.
+    stage.network.on("r", "ip link set rb mtu 576")?;
+    stage.network.on("b", "ip link set vb mtu 576")?;
+    let took = stage.recovers("path narrowed")?;
+    stage.nothing_lost(&["stream", "log", "bulk"])?;
+    no_fragments(&stage)?;
+    Ok(format!("back in {} ms, no IP fragment", took.as_millis()))
+}
+
+fn slowed(scale: Scale) -> Result<String, String> {
+    let network = Network::pair()?;
+    for host in ["a", "b"] {
+        let shape =
+            format!("tc qdisc add dev v{host} root tbf rate 256kbit burst 3000 limit 12800");
+        network.on(host, &shape)?;
+    }
+    let script = Script {
+        periods_ms: [50, 50, 100, 0],
+        ..Script::usual(scale.lease)
+    };
+    let begun = Instant::now();
+    let mut stage = Stage::open(network, script)?;
+    let met = begun.elapsed();
+    if met > RECOVERY_MAX {
+        return Err(format!("met after {} ms", met.as_millis()));
+    }
+    thread::sleep(scale.lease);
+    let behind = stage.recovers("on the slow link")?;
+    stage.nothing_lost(&["stream", "log"])?;
+    stage.log_complete()?;
+    Ok(format!(
+        "met in {} ms, {} ms behind, nothing lost",
+        met.as_millis(),
+        behind.as_millis()
+    ))
+}
+
+fn stopped(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    let mut longest = Duration::ZERO;
+    for talker in [false, true] {
+        let peer = |stage: &Stage, signal: &str| {
+            let peer = if talker {
+                &stage.talker
+            } else {
+                &stage.listener
+            };
+            peer.signal(signal)
+        };
+        peer(&stage, "STOP")?;
+        thread::sleep(scale.lease * 8 / 5);
+        peer(&stage, "CONT")?;
+        longest = longest.max(stage.recovers("continued")?);
+    }
+    stage.log_complete()?;
+    stage.same_guids()?;
+    Ok(format!("back in {} ms, log whole", longest.as_millis()))
+}
+
+fn killed(scale: Scale) -> Result<String, String> {
+    let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
+    let begun = Instant::now();
+    let mut longest = Duration::ZERO;
+    let mut rounds = 0;
+    // Memory is compared once leases of the dead end as fast as new ones begin.
+    let settled = begun + scale.lease * 2;
+    let mut before = None;
+    while rounds < 4 || begun.elapsed() < scale.time {
+        stage.restart_listener()?;
+        longest = longest.max(stage.recovers("listener restarted")?);
+        stage.log_complete()?;
+        rounds += 1;
+        if Instant::now() >= settled {
+            let rss = number(&stage.talker.ask("rss")?, "rss_kb")?;
+            let before = *before.get_or_insert(rss);
+            // The log grows by design: 20 entries of about 100 octets a second.
+            let grown_max = before / 10 + 4 * i64::try_from(begun.elapsed().as_secs()).unwrap_or(0);
+            if rss > before + grown_max.max(1024) {
+                return Err(format!("memory of the talker: {before} kB, then {rss} kB"));
+            }
+        }
+    }
+    let rss = number(&stage.talker.ask("rss")?, "rss_kb")?;
+    stage.restart_talker()?;
+    longest = longest.max(stage.recovers("talker restarted")?);
+    Ok(format!(
+        "{rounds} times, back in {} ms, memory {} -> {rss} kB",
+        longest.as_millis(),
+        before.unwrap_or(rss)
+    ))
+}

@@ -1,0 +1,196 @@
+//! Two hosts with a process each, and what is measured of them.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::roles::TOPICS;
+use crate::network::Network;
+use crate::peer::{Answer, Peer, number};
+
+/// Data flows again within this.
+pub(super) const RECOVERY_MAX: Duration = Duration::from_secs(3);
+
+/// How long two processes may take to meet at first, on a busy machine.
+const MEETING_MAX: Duration = Duration::from_secs(15);
+
+/// How often the listener is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What the two processes do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Script {
+    pub(super) lease: Duration,
+    /// Milliseconds between the samples of each topic; 0 leaves it out.
+    pub(super) periods_ms: [u64; TOPICS.len()],
+    /// Explicit peers of the talker, for networks without multicast.
+    pub(super) peers: &'static str,
+    /// Where the listener is; the talker is on `a`.
+    pub(super) listener_host: &'static str,
+}
+
+impl Script {
+    /// All four topics at their usual rates.
+    pub(super) const fn usual(lease: Duration) -> Self {
+        Self {
+            lease,
+            periods_ms: [10, 10, 50, 50],
+            peers: "",
+            listener_host: "b",
+        }
+    }
+
+    fn topics(&self) -> impl Iterator<Item = &'static str> {
+        let all = TOPICS.iter().zip(self.periods_ms);
+        all.filter(|(_, period)| *period > 0).map(|(it, _)| it.name)
+    }
+}
+
+/// The hosts, a talker on `a` and a listener on `b`.
+pub(super) struct Stage {
+    // The processes end before their hosts do.
+    pub(super) talker: Peer,
+    pub(super) listener: Peer,
+    pub(super) network: Network,
+    pub(super) script: Script,
+    /// When everything flowed.
+    pub(super) opened_at: Instant,
+    guids: (Answer, Answer),
+}
+
+impl Stage {
+    /// Starts both and waits until everything flows.
+    pub(super) fn open(network: Network, script: Script) -> Result<Self, String> {
+        let talker = Peer::start(&mut command(&network, "a", "talk", &script)?)?;
+        let listener = Peer::start(&mut command(
+            &network,
+            script.listener_host,
+            "listen",
+            &script,
+        )?)?;
+        let mut stage = Self {
+            talker,
+            listener,
+            network,
+            script,
+            opened_at: Instant::now(),
+            guids: Default::default(),
+        };
+        stage.flows(MEETING_MAX, "at the start")?;
+        stage.opened_at = Instant::now();
+        stage.guids = (stage.talker.ask("guid")?, stage.listener.ask("guid")?);
+        Ok(stage)
+    }
+
+    /// Waits until everything written until now, and something newer, has arrived; gives the time
+    /// that took.
+    pub(super) fn flows(&mut self, max: Duration, when: &str) -> Result<Duration, String> {
+        let begun = Instant::now();
+        let written = self.talker.ask("count")?;
+        loop {
+            let heard = self.listener.ask("count")?;
+            let behind = self.script.topics().find_map(|topic| {
+                let sent = number(&written, topic).unwrap_or(i64::MAX);
+                let last = number(&heard, &format!("{topic}.last")).unwrap_or(0);
+                (last <= sent).then(|| format!("{topic} at {last} of {sent}"))
+            });
+            let Some(behind) = behind else {
+                return Ok(begun.elapsed());
+            };
+            if begun.elapsed() > max {
+                return Err(format!("{when}: {behind} after {max:?}"));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Data flows again within three seconds.
+    pub(super) fn recovers(&mut self, when: &str) -> Result<Duration, String> {
+        self.flows(RECOVERY_MAX, when)
+    }
+
+    /// The talker's view of the listener and the other way round: how many others each knows.
+    pub(super) fn others(&mut self) -> Result<(i64, i64), String> {
+        let talker = number(&self.talker.ask("others")?, "others")?;
+        Ok((talker, number(&self.listener.ask("others")?, "others")?))
+    }
+
+    /// The newest number of the stream that has arrived.
+    pub(super) fn newest(&mut self) -> Result<i64, String> {
+        number(&self.listener.ask("count")?, "stream.last")
+    }
+
+    /// Nothing of `topics` is missing or came twice.
+    pub(super) fn nothing_lost(&mut self, topics: &[&str]) -> Result<(), String> {
+        let heard = self.listener.ask("count")?;
+        for topic in topics {
+            let missing = number(&heard, &format!("{topic}.missing"))?;
+            let repeated = number(&heard, &format!("{topic}.repeated"))?;
+            if missing != 0 || repeated != 0 {
+                return Err(format!("{topic}: {missing} missing, {repeated} repeated"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The listener has all of the log from its first entry on.
+    pub(super) fn log_complete(&mut self) -> Result<(), String> {
+        let heard = self.listener.ask("count")?;
+        let (last, distinct) = (number(&heard, "log.last")?, number(&heard, "log.distinct")?);
+        if distinct == last {
+            Ok(())
+        } else {
+            Err(format!("log: {distinct} entries of {last}"))
+        }
+    }
+
+    /// Both are still who they were.
+    pub(super) fn same_guids(&mut self) -> Result<(), String> {
+        let now = (self.talker.ask("guid")?, self.listener.ask("guid")?);
+        let same = now.0.get("guid") == self.guids.0.get("guid")
+            && now.1.get("guid") == self.guids.1.get("guid");
+        if same {
+            Ok(())
+        } else {
+            Err("a GUID has changed".into())
+        }
+    }
+
+    /// Ends the listener without farewell and starts another.
+    pub(super) fn restart_listener(&mut self) -> Result<(), String> {
+        self.listener.signal("KILL")?;
+        let host = self.script.listener_host;
+        self.listener = Peer::start(&mut command(&self.network, host, "listen", &self.script)?)?;
+        Ok(())
+    }
+
+    /// Ends the talker without farewell and starts another.
+    pub(super) fn restart_talker(&mut self) -> Result<(), String> {
+        self.talker.signal("KILL")?;
+        self.talker = Peer::start(&mut command(&self.network, "a", "talk", &self.script)?)?;
+        Ok(())
+    }
+
+    /// IP fragments that `host` has made.
+    pub(super) fn ip_fragments(&self, host: &str) -> Result<i64, String> {
+        let text = self.network.read(host, "cat /proc/net/snmp")?;
+        let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
+        let (names, values) = (lines.next(), lines.next());
+        let names = names.unwrap_or_default().split_whitespace();
+        let mut both = names.zip(values.unwrap_or_default().split_whitespace());
+        both.find(|(name, _)| *name == "FragCreates")
+            .and_then(|(_, value)| value.parse().ok())
+            .ok_or(format!("no FragCreates in {text}"))
+    }
+}
+
+fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result<Command, String> {
+    let mut command = network.this_program(host)?;
+    command.args(["child", "hosts", role]);
+    command.arg(script.lease.as_millis().to_string());
+    command.args(script.periods_ms.map(|it| it.to_string()));
+    if role == "talk" && !script.peers.is_empty() {
+        command.env("WHIMBREL_PEERS", script.peers);
+    }
+    Ok(command)
+}
