@@ -5,6 +5,7 @@ pub mod attack;
 pub mod churn;
 pub mod heap;
 pub mod hosts;
+pub mod large;
 pub mod memory;
 pub mod network;
 pub mod peer;
@@ -13,4 +14,4 @@ pub mod proof;
 use proof::Proof;
 
 /// All proofs, in the order in which `whimbrel-survive` lists them.
-pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF, hosts::PROOF];
+pub const PROOFS: &[Proof] = &[attack::PROOF, churn::PROOF, hosts::PROOF, large::PROOF];

@@ -95,6 +95,8 @@ pub struct WriterStatistics {
     pub written_bytes: u64,
     /// Changes or fragments sent again on request.
     pub repairs: u64,
+    /// Octets of the messages with them.
+    pub repaired_bytes: u64,
     /// Requests ignored because the repair had just left.
     pub suppressed_repairs: u64,
     /// Heartbeats sent.
@@ -112,6 +114,12 @@ pub struct WriterStatistics {
 }
 
 impl WriterStatistics {
+    fn count_repair(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.repairs = self.repairs.saturating_add(1);
+        self.repaired_bytes = self.repaired_bytes.saturating_add(bytes);
+    }
+
     fn count_suppressed(&mut self, count: u64) {
         self.suppressed_repairs = self.suppressed_repairs.saturating_add(count);
     }

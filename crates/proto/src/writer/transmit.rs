@@ -284,7 +284,7 @@ impl Writer {
             message.timestamp(change.timestamp);
             message.data(peer.entity, entity, change, reader.info.expects_inline_qos);
             self.pace.spend(change.payload.len());
-            self.statistics.repairs = self.statistics.repairs.saturating_add(1);
+            self.statistics.count_repair(change.payload.len());
             reader.note_repaired(now, sequence);
             return None;
         }
@@ -297,7 +297,7 @@ impl Writer {
             message.data_frag(peer.entity, entity, change, number);
             again.push(number);
             self.pace.spend(message.len());
-            self.statistics.repairs = self.statistics.repairs.saturating_add(1);
+            self.statistics.count_repair(message.len());
             if !self.pace.allows(now)
                 && let Some(rest) = wanted.rest()
             {

@@ -1,0 +1,118 @@
+//! One run over one link.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::network::Network;
+use crate::peer::{Answer, Peer, number};
+
+/// How the large samples come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Traffic {
+    /// Ten a second.
+    TenHertz,
+    /// As fast as history takes them.
+    Unpaced,
+}
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) written: i64,
+    pub(super) delivered: i64,
+    /// Octets of IP packets towards the reader that were sent again.
+    pub(super) repair_bytes: f64,
+    /// Octets of IP packets towards the reader that were lost.
+    pub(super) lost_bytes: u64,
+    pub(super) goodput_mbits: f64,
+    /// Median round trips on the idle link and beside the large samples, in microseconds.
+    pub(super) bus_us: (f64, f64),
+    pub(super) udp_us: (f64, f64),
+}
+
+impl Run {
+    pub(super) fn repair_ratio(&self) -> f64 {
+        self.repair_bytes / self.lost_bytes.max(1) as f64
+    }
+}
+
+/// How long the idle link is measured.
+const IDLE: Duration = Duration::from_millis(700);
+
+/// How long everything may take to arrive after the last write.
+const ARRIVAL_TRIES: u32 = 300;
+
+/// Writes `samples` large samples from `a` to `b`, of whose packets `percent` are lost both ways.
+pub(super) fn measure(
+    percent: u32,
+    mbits: u32,
+    samples: u32,
+    traffic: Traffic,
+) -> Result<Run, String> {
+    let network = Network::pair()?;
+    for host in ["a", "b"] {
+        // One packet after the other at the rate of the link, as a network card sends them.
+        network.on(
+            host,
+            &format!("tc qdisc add dev v{host} root tbf rate {mbits}mbit burst 6000 limit 2000000"),
+        )?;
+    }
+    let start = |host: &str, role: &str| {
+        let mut command = network.this_program(host)?;
+        Peer::start(command.args(["child", "large", role]))
+    };
+    // The small traffic has processes of its own, as ssh has.
+    let mut echo = start("b", "echo")?;
+    let mut ping = start("a", "ping")?;
+    let mut sink = start("b", "sink")?;
+    let mut source = start("a", "source")?;
+    ping.ask("meet")?;
+    source.ask("meet")?;
+    ping.ask("begin")?;
+    thread::sleep(IDLE);
+    let idle = ping.ask("end")?;
+    network.lose("a", percent)?;
+    network.lose("b", percent)?;
+
+    ping.ask("begin")?;
+    let period_ms = match traffic {
+        Traffic::TenHertz => 100,
+        Traffic::Unpaced => 0,
+    };
+    let written = source.ask(&format!("write {samples} {period_ms}"))?;
+    let beside = ping.ask("end")?;
+    let wanted = number(&written, "written")?;
+    let mut arrived = sink.ask("count")?;
+    for _ in 0..ARRIVAL_TRIES {
+        if number(&arrived, "delivered")? >= wanted {
+            break;
+        }
+        thread::sleep(Duration::from_millis(100));
+        arrived = sink.ask("count")?;
+    }
+    let sent = source.ask("repairs")?;
+    let (_, lost_bytes) = network.lost("b")?;
+    drop((echo.ask("end")?, ping, source, sink));
+    summary(&written, &arrived, &sent, lost_bytes, (&idle, &beside))
+}
+
+fn summary(
+    written: &Answer,
+    arrived: &Answer,
+    sent: &Answer,
+    lost_bytes: u64,
+    (idle, beside): (&Answer, &Answer),
+) -> Result<Run, String> {
+    let value = |answer: &Answer, name: &str| number(answer, name).map(|it| it as f64);
+    let both = |name: &str| Ok::<_, String>((value(idle, name)?, value(beside, name)?));
+    let took_us = value(written, "took_us")?.max(1.0);
+    Ok(Run {
+        written: number(written, "written")?,
+        delivered: number(arrived, "intact")?,
+        repair_bytes: value(sent, "repair_bytes")?,
+        lost_bytes,
+        goodput_mbits: value(written, "bytes")? * 8.0 / took_us,
+        bus_us: both("bus_us")?,
+        udp_us: both("udp_us")?,
+    })
+}
