@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::scenarios::Scale;
-use super::stage::{RECOVERY_MAX, Script, Stage};
+use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
 use crate::network::Network;
 use crate::peer::Peer;
 

@@ -8,7 +8,8 @@ mod stage;
 use std::thread;
 use std::time::Duration;
 
-use self::scenarios::{SCENARIOS, Scale};
+use self::scenarios::SCENARIOS;
+use self::stage::Scale;
 use crate::proof::{Figure, Proof, Share};
 
 /// Shares below this use a short lease, so that outages longer than it fit.
@@ -72,7 +73,8 @@ fn run(share: &Share) -> Figure {
                 .map_or("", |it| it.1.as_deref().unwrap_or(""))
         };
         Figure::held(format!(
-            "{held} scenarios, lease {lease} s, each back in < 3 s; cable {}; address {}; killed {}",
+            "{held} scenarios, lease {lease} s, each back in < 3 s; cable {}; address {}; \
+             killed {}",
             of(0),
             of(2),
             of(7)

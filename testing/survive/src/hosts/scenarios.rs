@@ -4,16 +4,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::meeting::{deaf_bridge, loopback_only, many_networks};
-use super::stage::{RECOVERY_MAX, Script, Stage};
+use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
 use crate::network::Network;
 use crate::peer::number;
-
-/// How long a scenario that repeats itself does so, and with which lease.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) lease: Duration,
-    pub(super) time: Duration,
-}
 
 /// A scenario: it says what was measured, or what did not hold.
 pub(super) type Scenario = fn(Scale) -> Result<String, String>;

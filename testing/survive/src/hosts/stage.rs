@@ -17,6 +17,13 @@ const MEETING_MAX: Duration = Duration::from_secs(15);
 /// How often the listener is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// How long a scenario that repeats itself does so, and with which lease.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) lease: Duration,
+    pub(super) time: Duration,
+}
+
 /// What the two processes do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Script {

@@ -23,7 +23,7 @@ const LINK_MBITS: u32 = 500;
 /// The proof.
 pub const PROOF: Proof = Proof {
     name: "large",
-    claim: "4 MB at 10 Hz over 2 % and 10 % loss arrives, with little repair and small traffic quick",
+    claim: "4 MB at 10 Hz over 2 % and 10 % loss: all arrives, little repair, small traffic quick",
     run,
     child: Some(roles::child),
 };
@@ -74,7 +74,8 @@ fn describe(percent: u32, traffic: Traffic, run: &Run) -> String {
     format!(
         "{what} over {percent} % loss of {LINK_MBITS} Mbit/s: {} of {} delivered, repairs {:.2} x \
          what was lost ({REPAIR_RATIO_MAX}), goodput {:.0} Mbit/s, median round trip of the bus \
-         {:.0} us against {:.0} us idle, of plain UDP {:.0} us against {:.0} us ({LATENCY_RATIO_MAX} x)",
+         {:.0} us against {:.0} us idle, of plain UDP {:.0} us against {:.0} us \
+         ({LATENCY_RATIO_MAX} x)",
         run.delivered,
         run.written,
         run.repair_ratio(),

@@ -193,8 +193,7 @@ fn ping() -> Result<(), Error> {
                 return;
             }
             // A reliable answer comes however often its packets are lost.
-            let mut samples = reader.samples_timeout(StdDuration::from_secs(10));
-            while let Some(sample) = samples.next() {
+            for sample in reader.samples_timeout(StdDuration::from_secs(10)) {
                 if sample.data().is_some_and(|it| it.number == number) {
                     break;
                 }
@@ -237,8 +236,11 @@ fn ping_udp(trips: &Trips) {
     let mut room = [0; 64];
     for number in 0_u64.. {
         let begun = Instant::now();
-        let sent = ready && socket.send(&number.to_le_bytes()).is_ok();
-        while sent {
+        if !ready || socket.send(&number.to_le_bytes()).is_err() {
+            thread::sleep(PING_PATIENCE);
+            continue;
+        }
+        loop {
             match socket.recv(&mut room) {
                 // An answer to an earlier ping came late.
                 Ok(8) if room.get(..8) != Some(&number.to_le_bytes()) => {}
