@@ -14,6 +14,7 @@ mod endings;
 mod history;
 mod pace;
 mod reader_proxy;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod transmit;
@@ -34,6 +35,7 @@ pub use self::history::Change;
 use self::history::HistoryCache;
 use self::pace::Pace;
 use self::reader_proxy::ReaderProxy;
+pub use self::statistics::WriterStatistics;
 use crate::agenda::Agenda;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
@@ -84,45 +86,6 @@ pub enum WriterEvent {
     ReaderResumed(Guid),
     /// An instance disposed long ago is no longer registered.
     InstanceForgotten(InstanceHandle),
-}
-
-/// Counters of a writer.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct WriterStatistics {
-    /// Changes written.
-    pub written: u64,
-    /// Octets of payload written.
-    pub written_bytes: u64,
-    /// Changes or fragments sent again on request.
-    pub repairs: u64,
-    /// Octets of the messages with them.
-    pub repaired_bytes: u64,
-    /// Requests ignored because the repair had just left.
-    pub suppressed_repairs: u64,
-    /// Heartbeats sent.
-    pub heartbeats: u64,
-    /// Gaps sent.
-    pub gaps: u64,
-    /// Acknowledgements received.
-    pub acknacks: u64,
-    /// Requests for fragments received.
-    pub nack_frags: u64,
-    /// Times that a write found no room.
-    pub blocked: u64,
-    /// Times that a reader was given up because it did not progress.
-    pub given_up: u64,
-}
-
-impl WriterStatistics {
-    fn count_repair(&mut self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.repairs = self.repairs.saturating_add(1);
-        self.repaired_bytes = self.repaired_bytes.saturating_add(bytes);
-    }
-
-    fn count_suppressed(&mut self, count: u64) {
-        self.suppressed_repairs = self.suppressed_repairs.saturating_add(count);
-    }
 }
 
 /// When to ask readers for acknowledgements.
