@@ -31,8 +31,8 @@ pub(super) const REASSEMBLY_BYTES_MAX: usize = 16 * 1024;
 /// Limits that an input can reach.
 pub(super) const LIMITS: Limits = Limits {
     remote_participants_max: 4,
-    remote_endpoints_per_participant_max: 5,
-    remote_endpoints_max: 8,
+    remote_endpoints_per_participant_max: 6,
+    remote_endpoints_max: 10,
     matches_per_endpoint_max: 3,
     discovery_sample_bytes_max: SAMPLE_BYTES_MAX,
     reassembly_bytes_max: REASSEMBLY_BYTES_MAX,

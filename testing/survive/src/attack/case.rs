@@ -61,6 +61,10 @@ pub struct Scene {
     pub writer: EntityId,
     /// The attacker's reader, matched with the victim's writer.
     pub reader: EntityId,
+    /// The number of the next announcement of the attacker's writers, and of its readers.
+    pub next_announcement: i64,
+    /// The number of the next sample of the attacker's writer.
+    pub next_sample: i64,
 }
 
 /// From where a datagram comes.
@@ -94,6 +98,9 @@ pub trait Field {
 
     /// Takes what the victim's reader has got of the attacker.
     fn take(&mut self) -> Vec<Sample>;
+
+    /// Has the victim's side do something else that takes outside bytes, measured like the rest.
+    fn measure(&mut self, what: &str, act: &mut dyn FnMut());
 }
 
 /// An attack that is being played.
@@ -144,6 +151,13 @@ impl<'a> Attack<'a> {
     /// Takes what the victim's reader has got of the attacker so far.
     pub fn take(&mut self) -> Vec<Sample> {
         self.field.take()
+    }
+
+    /// Has the victim's side do something else that takes outside bytes.
+    pub fn measure<R>(&mut self, what: &str, mut act: impl FnMut() -> R) -> Option<R> {
+        let mut result = None;
+        self.field.measure(what, &mut || result = Some(act()));
+        result
     }
 
     /// The error unless exactly these samples (key, content) arrived of the attacker.

@@ -1,6 +1,7 @@
 //! Submessages of the attacker, octet by octet: nothing here checks what it writes.
 
 use whimbrel_base::cursor::Endian;
+use whimbrel_base::guid::EntityId;
 use whimbrel_fuzz_targets::raw::Raw;
 
 use super::case::Scene;
@@ -45,6 +46,36 @@ pub struct Fragment {
     pub size: u16,
     /// Octets of the whole sample.
     pub total: u32,
+}
+
+/// Which built-in writer of the attacker speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Builtin {
+    /// Announces participants.
+    Participants,
+    /// Announces writers.
+    Publications,
+    /// Announces readers.
+    Subscriptions,
+}
+
+impl Builtin {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Participants, Self::Publications, Self::Subscriptions];
+
+    const fn entities(self) -> (EntityId, EntityId) {
+        match self {
+            Self::Participants => (EntityId::SPDP_WRITER, EntityId::SPDP_READER),
+            Self::Publications => (
+                EntityId::SEDP_PUBLICATIONS_WRITER,
+                EntityId::SEDP_PUBLICATIONS_READER,
+            ),
+            Self::Subscriptions => (
+                EntityId::SEDP_SUBSCRIPTIONS_WRITER,
+                EntityId::SEDP_SUBSCRIPTIONS_READER,
+            ),
+        }
+    }
 }
 
 impl Scene {
@@ -147,12 +178,58 @@ impl Scene {
         self.submessage(id::DATA, 2 | 4, head.bytes(payload))
     }
 
+    /// DATA of a built-in writer of the attacker for the built-in reader of the victim.
+    pub fn builtin_data(&self, from: Builtin, number: i64, payload: &[u8]) -> Vec<u8> {
+        let (writer, reader) = from.entities();
+        let head = self.raw().u16(0).u16(16).bytes(&reader.0).bytes(&writer.0);
+        self.submessage(id::DATA, 4, head.number(number).bytes(payload))
+    }
+
+    /// HEARTBEAT of a built-in writer of the attacker.
+    pub fn builtin_heartbeat(&self, from: Builtin, last: i64, count: u32) -> Vec<u8> {
+        let (writer, reader) = from.entities();
+        let body = self.raw().bytes(&reader.0).bytes(&writer.0).number(1);
+        let body = body.number(last).u32(COUNT_BASE.wrapping_add(count));
+        self.submessage(id::HEARTBEAT, 0, body)
+    }
+
+    /// GAP of a built-in writer of the attacker for everything before `number`.
+    pub fn builtin_gap(&self, from: Builtin, number: i64) -> Vec<u8> {
+        let (writer, reader) = from.entities();
+        let body = self.raw().bytes(&reader.0).bytes(&writer.0).number(1);
+        self.submessage(id::GAP, 0, body.numbers(number, 0, &[]))
+    }
+
+    /// DATA_FRAG of a built-in writer of the attacker.
+    pub fn builtin_data_frag(&self, from: Builtin, at: Fragment, octets: &[u8]) -> Vec<u8> {
+        let (writer, reader) = from.entities();
+        let to = [reader.0, writer.0].concat();
+        self.fragment_of(&to, at, octets)
+    }
+
+    fn fragment_of(&self, to: &[u8], at: Fragment, octets: &[u8]) -> Vec<u8> {
+        let head = self.raw().u16(0).u16(28).bytes(to).number(at.number);
+        let head = head.u32(at.first).u16(at.count).u16(at.size).u32(at.total);
+        self.submessage(id::DATA_FRAG, 0, head.bytes(octets))
+    }
+
+    /// A parameter list with the encapsulation of discovery and this content, sentinel and all.
+    pub fn parameters(&self, list: Raw) -> Vec<u8> {
+        let order = u8::from(self.endian == Endian::Little);
+        let head = self.raw().bytes(&[0, 2 + order, 0, 0]);
+        head.bytes(&list.done()).done()
+    }
+
+    /// One parameter with its true length.
+    pub fn parameter(&self, pid: u16, value: Raw) -> Vec<u8> {
+        let value = value.pad().done();
+        let len = u16::try_from(value.len()).unwrap_or(u16::MAX);
+        self.raw().u16(pid).u16(len).bytes(&value).done()
+    }
+
     /// DATA_FRAG.
     pub fn data_frag(&self, at: Fragment, octets: &[u8]) -> Vec<u8> {
-        let head = self.raw().u16(0).u16(28).bytes(&self.to_reader().done());
-        let head = head.number(at.number).u32(at.first).u16(at.count);
-        let head = head.u16(at.size).u32(at.total);
-        self.submessage(id::DATA_FRAG, 0, head.bytes(octets))
+        self.fragment_of(&self.to_reader().done(), at, octets)
     }
 
     /// A good payload of the topic: a key octet and a sequence of octets.

@@ -158,7 +158,7 @@ pub(super) const CASES: &[Case] = &[
                 &payload(s)[..128],
             ),
         ]);
-        for total in 1000..3000 {
+        for total in 1000..1500 {
             it.say(&[&s.data_frag(Fragment { total, ..start(1) }, &[9; 64])]);
         }
         rest(it, 1)
@@ -169,8 +169,8 @@ pub(super) const CASES: &[Case] = &[
         &[RejectKind::Limit],
         |it| {
             let s = it.scene;
-            it.say(&[&s.heartbeat(1, 5000, 1)]);
-            for number in 1..5000 {
+            it.say(&[&s.heartbeat(1, 1500, 1)]);
+            for number in 1..1500 {
                 it.say(&[&s.data_frag(start(number), &[9; 64])]);
             }
             Ok(())
@@ -179,8 +179,8 @@ pub(super) const CASES: &[Case] = &[
     .virtual_only(),
     Case::new("fragments/half-samples-backwards", &[], |it| {
         let s = it.scene;
-        it.say(&[&s.heartbeat(1, 5000, 1)]);
-        for number in (2..5000).rev() {
+        it.say(&[&s.heartbeat(1, 1500, 1)]);
+        for number in (2..1500).rev() {
             it.say(&[&s.data_frag(start(number), &[9; 64])]);
         }
         // The first in order finds a place all the same.
@@ -208,7 +208,7 @@ pub(super) const CASES: &[Case] = &[
         |it| {
             let s = it.scene;
             it.say(&[&s.heartbeat(1, 1, 1)]);
-            for number in 1..4000 {
+            for number in 1..1500 {
                 let at = Fragment {
                     first: 2 * number,
                     size: 1,

@@ -2,7 +2,7 @@
 
 use whimbrel_base::reject::RejectKind;
 
-use super::case::{Attack, Case, Origin};
+use super::case::{Attack, Case, Origin, Scene};
 use super::compose::id;
 
 type Outcome = Result<(), String>;
@@ -118,7 +118,7 @@ pub(super) const CASES: &[Case] = &[
             Endian::Big => Endian::Little,
             Endian::Little => Endian::Big,
         };
-        let flipped = super::Scene { endian: other, ..s };
+        let flipped = Scene { endian: other, ..s };
         let samples = [
             s.data(1, &s.payload(1, &[1])),
             flipped.data(2, &flipped.payload(2, &[2])),
@@ -194,7 +194,7 @@ pub(super) const CASES: &[Case] = &[
         Ok(())
     }),
     Case::new("headers/for-another-participant", &[], |it| {
-        let s = super::Scene {
+        let s = Scene {
             victim: it.scene.attacker,
             ..it.scene
         };

@@ -131,6 +131,8 @@ impl Live {
             victim_writer: self.victim.writer.guid().entity,
             writer: self.attacker.writer.guid().entity,
             reader: self.attacker.reader.guid().entity,
+            next_announcement: 2,
+            next_sample: 1,
         }
     }
 
@@ -187,6 +189,10 @@ impl Field for Live {
             bytes: sample.bytes.clone(),
         };
         let _ = self.victim.writer.write(&shape);
+    }
+
+    fn measure(&mut self, _what: &str, act: &mut dyn FnMut()) {
+        act();
     }
 
     fn take(&mut self) -> Vec<Sample> {

@@ -12,8 +12,10 @@ mod case;
 pub mod compose;
 mod fragments;
 mod headers;
+mod lists;
 mod live;
 mod model;
+mod payloads;
 mod round;
 mod sets;
 #[cfg(test)]
@@ -33,7 +35,13 @@ pub const PROOF: Proof = Proof {
 };
 
 /// All cases by class.
-pub const CLASSES: &[&[Case]] = &[headers::CASES, sets::CASES, fragments::CASES];
+pub const CLASSES: &[&[Case]] = &[
+    headers::CASES,
+    sets::CASES,
+    fragments::CASES,
+    lists::CASES,
+    payloads::CASES,
+];
 
 fn run(share: &Share) -> Figure {
     round::run(CLASSES, share)

@@ -93,6 +93,9 @@ impl Model {
             victim_writer: WRITERS[0],
             writer: WRITERS[0],
             reader: READERS[0],
+            // It has announced two of each.
+            next_announcement: 3,
+            next_sample: 1,
         }
     }
 
@@ -183,6 +186,10 @@ impl Field for Model {
         let _ = self.step("a write", |victim| {
             victim.write(0, ChangeKind::Alive, key, payload)
         });
+    }
+
+    fn measure(&mut self, what: &str, act: &mut dyn FnMut()) {
+        self.step(what, |_| act());
     }
 
     fn take(&mut self) -> Vec<Sample> {

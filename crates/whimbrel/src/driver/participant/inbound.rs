@@ -33,11 +33,12 @@ impl ParticipantCore {
                 writer,
                 reader: EntityId::UNKNOWN,
             } => {
-                let mut outcome = Ok(());
+                let mut outcome = None;
                 for reader in routing.readers_of(writer) {
-                    outcome = outcome.and(reader.receive(now, wall, writer, payload, inbound));
+                    let said = reader.receive(now, wall, writer, payload, inbound);
+                    outcome = Some(outcome.unwrap_or(Ok(())).and(said));
                 }
-                outcome
+                outcome.unwrap_or(Err(stranger))
             }
             Target::Reader { writer, reader } => routing
                 .readers()
