@@ -21,10 +21,10 @@ pub(crate) fn addresses(scenario: &Scenario, node: NodeIndex) -> Vec<Locator> {
 }
 
 /// The groups a node has joined.
-pub(crate) fn groups(scenario: &Scenario) -> Vec<Locator> {
+pub(crate) fn groups(scenario: &Scenario, node: NodeIndex) -> Vec<Locator> {
     if !scenario.discovery {
         vec![data_group()]
-    } else if scenario.multicast {
+    } else if scenario.multicast && !scenario.deaf.contains(&node) {
         vec![group()]
     } else {
         Vec::new()
@@ -48,8 +48,9 @@ pub(crate) fn group() -> Locator {
 }
 
 /// The host's address on the network.
-pub(crate) fn host_address(host: usize) -> Ipv4Addr {
-    Ipv4Addr::new(10, 0, 0, host as u8 + 1)
+pub(crate) fn host_address(scenario: &Scenario, node: NodeIndex) -> Ipv4Addr {
+    let (subnet, host) = (scenario.subnets[node], scenario.hosts[node]);
+    Ipv4Addr::new(10, 0, subnet as u8, host as u8 + 1)
 }
 
 /// Where a node listens: for discovery, and for user data. RTPS 2.5 §9.6.2.3.
@@ -60,7 +61,7 @@ pub(crate) fn ports(scenario: &Scenario, node: NodeIndex) -> [Vec<Locator>; 2] {
         .filter(|other| **other == host)
         .count() as u16;
     [7410 + 2 * index, 7411 + 2 * index].map(|port| {
-        let ips = [host_address(host), LOOPBACK];
+        let ips = [host_address(scenario, node), LOOPBACK];
         ips.into_iter()
             .map(|ip| SocketAddr::from((ip, port)).into())
             .collect()

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+pub mod campaign;
 pub mod crowd;
 pub mod model;
 pub mod network;
@@ -13,4 +14,5 @@ pub mod node;
 pub mod payload;
 pub mod random;
 pub mod scenario;
+pub mod shrink;
 pub mod world;

@@ -5,6 +5,8 @@
 //! their [`Faults`] say; everything that is sent goes into one hash. The network knows bytes and
 //! addresses only, never what is inside a datagram.
 
+mod link;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -12,70 +14,24 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::time::{Duration, Instant};
 
+pub use self::link::{Bursts, Faults};
+use self::link::{Fate, Link};
 use crate::random::{Random, TrafficHash};
+
+/// Octets of an RTPS message before the prefix of its sender: what speaks in another's name is no
+/// garbage. RTPS 2.5 §8.3.6.1.
+const HEADER_BYTES: usize = 8;
 
 /// Which node, counted from 0.
 pub type NodeIndex = usize;
-
-/// Losses that come in bursts. Gilbert and Elliott's model of two states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bursts {
-    /// How often, per thousand datagrams, a burst begins.
-    pub enter_permille: u32,
-    /// How often it ends.
-    pub leave_permille: u32,
-    /// How many are lost while it lasts.
-    pub loss_permille: u32,
-}
-
-/// What a link does to datagrams.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Faults {
-    /// Datagrams lost independently, per thousand.
-    pub loss_permille: u32,
-    /// Losses in bursts.
-    pub bursts: Option<Bursts>,
-    /// Datagrams that arrive twice, per thousand.
-    pub duplicate_permille: u32,
-    /// Datagrams that are overtaken by later ones, per thousand.
-    pub reorder_permille: u32,
-    /// Shortest way.
-    pub delay: Duration,
-    /// What may be added to it, without changing the order.
-    pub jitter: Duration,
-    /// How late an overtaken or repeated datagram may be.
-    pub late: Duration,
-    /// Longer datagrams are dropped.
-    pub datagram_bytes_max: usize,
-}
-
-impl Faults {
-    /// A link that does nothing to datagrams but take a moment.
-    pub const NONE: Self = Self {
-        loss_permille: 0,
-        bursts: None,
-        duplicate_permille: 0,
-        reorder_permille: 0,
-        delay: Duration::from_micros(50),
-        jitter: Duration::ZERO,
-        late: Duration::ZERO,
-        datagram_bytes_max: 65_507,
-    };
-}
-
-#[derive(Clone, Debug)]
-struct Link {
-    faults: Faults,
-    in_burst: bool,
-    blocked_until: Instant,
-    last_arrival: Instant,
-}
 
 /// What a node is to the network.
 #[derive(Clone, Debug)]
 pub struct NodeSettings {
     /// Nodes on the same host reach each other by loopback addresses.
     pub host: usize,
+    /// Multicast does not leave its subnet.
+    pub subnet: usize,
     /// Where it listens.
     pub addresses: Vec<Locator>,
     /// Multicast addresses it has joined.
@@ -93,6 +49,7 @@ struct Node {
     queue_bytes: usize,
     paused_until: Instant,
     serves_at: Option<Instant>,
+    down: bool,
 }
 
 /// A datagram that has come through.
@@ -102,6 +59,8 @@ pub struct Arrived {
     pub source: NodeIndex,
     /// Where it was sent from.
     pub from: Locator,
+    /// It is not what was sent.
+    pub damaged: bool,
     /// What it is.
     pub bytes: SharedBytes,
 }
@@ -151,6 +110,8 @@ pub struct NetworkStatistics {
     pub overflowed: u64,
     /// Sent to an address that nobody has.
     pub nowhere: u64,
+    /// Arrived other than they were sent.
+    pub damaged: u64,
 }
 
 /// The network.
@@ -168,12 +129,7 @@ pub struct Network {
 impl Network {
     /// A network whose links all do the same.
     pub fn new(nodes: Vec<NodeSettings>, faults: Faults, random: Random) -> Self {
-        let link = Link {
-            faults,
-            in_burst: false,
-            blocked_until: Instant::ZERO,
-            last_arrival: Instant::ZERO,
-        };
+        let link = Link::new(faults);
         let count = nodes.len();
         let nodes = nodes.into_iter().map(|settings| Node {
             settings,
@@ -181,6 +137,7 @@ impl Network {
             queue_bytes: 0,
             paused_until: Instant::ZERO,
             serves_at: None,
+            down: false,
         });
         Self {
             nodes: nodes.collect(),
@@ -196,6 +153,21 @@ impl Network {
     fn link(&mut self, from: NodeIndex, to: NodeIndex) -> &mut Link {
         let index = from * self.nodes.len() + to;
         &mut self.links[index]
+    }
+
+    /// Has nothing ever get through from one node to another.
+    pub fn close(&mut self, from: NodeIndex, to: NodeIndex) {
+        self.link(from, to).closed = true;
+    }
+
+    /// Takes `node` off the network, with everything that waits for it, or puts it back.
+    pub fn set_down(&mut self, node: NodeIndex, down: bool) {
+        let node = &mut self.nodes[node];
+        node.down = down;
+        node.queue.clear();
+        node.queue_bytes = 0;
+        node.serves_at = None;
+        node.paused_until = Instant::ZERO;
     }
 
     /// Changes what the link `from` one node `to` another does.
@@ -274,6 +246,7 @@ impl Network {
                         Arrived {
                             source: from,
                             from: address,
+                            damaged: false,
                             bytes: bytes.clone(),
                         },
                     );
@@ -288,7 +261,10 @@ impl Network {
     fn listens(&self, node: NodeIndex, from: NodeIndex, locator: &Locator) -> bool {
         let settings = &self.nodes[node].settings;
         if locator.is_multicast() {
-            return settings.groups.contains(locator);
+            let sender = &self.nodes[from].settings;
+            // Whoever has not joined has no route for the group either.
+            let routed = settings.subnet == sender.subnet && sender.groups.contains(locator);
+            return routed && settings.groups.contains(locator);
         }
         let same_host = settings.host == self.nodes[from].settings.host;
         settings.addresses.contains(locator) && (same_host || !locator.is_loopback())
@@ -319,6 +295,7 @@ impl Network {
             Fate::TooLong => self.statistics.too_long += 1,
             Fate::Lost => self.statistics.lost += 1,
             Fate::Arrives { at, again } => {
+                let arrived = self.damage(from, to, arrived, &mut random);
                 if let Some(again) = again {
                     self.fly(again, to, arrived.clone());
                 }
@@ -326,6 +303,40 @@ impl Network {
             }
         }
         self.random = random;
+    }
+
+    fn damage(
+        &mut self,
+        from: NodeIndex,
+        to: NodeIndex,
+        arrived: Arrived,
+        random: &mut Random,
+    ) -> Arrived {
+        let faults = self.link(from, to).faults;
+        let garbage = random.chance(faults.garbage_permille);
+        if !garbage && !random.chance(faults.flip_permille) {
+            return arrived;
+        }
+        self.statistics.damaged += 1;
+        let mut bytes = arrived.bytes.to_vec();
+        let longest = if garbage { HEADER_BYTES } else { bytes.len() };
+        let at = random.below(longest.min(bytes.len()).max(1) as u64) as usize;
+        match random.below(3) {
+            0 if garbage => bytes
+                .iter_mut()
+                .for_each(|byte| *byte = random.below(256) as u8),
+            1 if garbage => bytes.truncate(at),
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << random.below(8);
+                }
+            }
+        }
+        Arrived {
+            bytes: SharedBytes::from_vec(bytes),
+            damaged: true,
+            ..arrived
+        }
     }
 
     fn fly(&mut self, at: Instant, to: NodeIndex, arrived: Arrived) {
@@ -370,6 +381,9 @@ impl Network {
 
     fn arrive(&mut self, now: Instant, flight: Flight) {
         let node = &mut self.nodes[flight.to];
+        if node.down {
+            return;
+        }
         let bytes = node.queue_bytes + flight.arrived.bytes.len();
         if bytes > node.settings.queue_bytes_max {
             self.statistics.overflowed += 1;
@@ -399,202 +413,5 @@ impl Network {
     }
 }
 
-enum Fate {
-    Partitioned,
-    TooLong,
-    Lost,
-    Arrives { at: Instant, again: Option<Instant> },
-}
-
-impl Link {
-    fn decide(&mut self, now: Instant, len: usize, random: &mut Random) -> Fate {
-        let faults = self.faults;
-        if len > faults.datagram_bytes_max {
-            return Fate::TooLong;
-        }
-        if now < self.blocked_until {
-            return Fate::Partitioned;
-        }
-        let mut loss = faults.loss_permille;
-        if let Some(bursts) = faults.bursts {
-            let turns = if self.in_burst {
-                bursts.leave_permille
-            } else {
-                bursts.enter_permille
-            };
-            self.in_burst ^= random.chance(turns);
-            if self.in_burst {
-                loss = loss.max(bursts.loss_permille);
-            }
-        }
-        if random.chance(loss) {
-            return Fate::Lost;
-        }
-        let mut at = now.after(faults.delay).after(random.span(faults.jitter));
-        if random.chance(faults.reorder_permille) {
-            at = at.after(random.span(faults.late));
-        } else {
-            at = at.max(self.last_arrival);
-            self.last_arrival = at;
-        }
-        let again = random
-            .chance(faults.duplicate_permille)
-            .then(|| at.after(random.span(faults.late)));
-        Fate::Arrives { at, again }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::SocketAddr;
-
-    fn address(text: &str) -> Locator {
-        text.parse::<SocketAddr>().unwrap().into()
-    }
-
-    fn network(faults: Faults) -> Network {
-        let node = |index: usize| NodeSettings {
-            host: index / 2,
-            addresses: vec![
-                address(&format!("10.0.0.{}:{}", index / 2 + 1, 7000 + index)),
-                address(&format!("127.0.0.1:{}", 7000 + index)),
-            ],
-            groups: vec![address("239.255.0.1:7400")],
-            queue_bytes_max: 100,
-            service: Duration::ZERO,
-        };
-        Network::new((0..3).map(node).collect(), faults, Random::new(5))
-    }
-
-    fn receivers(network: &mut Network, until: Instant) -> Vec<(NodeIndex, Vec<u8>)> {
-        let mut all = vec![];
-        while let Some(now) = network.next_at().filter(|at| *at <= until) {
-            while let Some((node, arrived)) = network.receive(now) {
-                all.push((node, arrived.bytes.to_vec()));
-            }
-        }
-        all
-    }
-
-    fn bytes(byte: u8) -> SharedBytes {
-        SharedBytes::copy_from(&[byte; 10])
-    }
-
-    const START: Instant = Instant(1_000_000_000);
-    const LATER: Instant = Instant(9_000_000_000);
-
-    #[test]
-    fn addresses_decide_who_receives() {
-        let mut network = network(Faults::NONE);
-        let cases: [(&str, &[usize]); 5] = [
-            ("10.0.0.2:7002", &[2]),
-            ("127.0.0.1:7001", &[1]),
-            ("127.0.0.1:7002", &[]),
-            ("239.255.0.1:7400", &[0, 1, 2]),
-            ("239.255.0.1:7401", &[]),
-        ];
-        for (to, expected) in cases {
-            network.send(START, 0, &[address(to)], bytes(1));
-            let mut nodes: Vec<_> = receivers(&mut network, LATER)
-                .into_iter()
-                .map(|(node, _)| node)
-                .collect();
-            nodes.sort_unstable();
-            assert_eq!(nodes, expected, "{to}");
-        }
-    }
-
-    #[test]
-    fn faults_do_what_they_say() {
-        let to = [address("10.0.0.2:7002")];
-        let check = |faults: Faults| {
-            let mut network = network(faults);
-            for byte in 0..200 {
-                let now = Instant(START.0 + u64::from(byte) * 1_000_000);
-                network.send(now, 0, &to, bytes(byte));
-            }
-            let order: Vec<u8> = receivers(&mut network, LATER)
-                .into_iter()
-                .map(|(_, bytes)| bytes[0])
-                .collect();
-            order
-        };
-        let all: Vec<u8> = (0..200).collect();
-        assert_eq!(check(Faults::NONE), all);
-        let jitter = Faults {
-            jitter: Duration::from_millis(20),
-            ..Faults::NONE
-        };
-        assert_eq!(
-            check(Faults {
-                jitter: Duration::from_micros(3),
-                ..jitter
-            }),
-            all
-        );
-        let lossy = check(Faults {
-            loss_permille: 400,
-            ..Faults::NONE
-        });
-        assert!((90..150).contains(&lossy.len()));
-        assert!(lossy.is_sorted());
-        let late = Duration::from_millis(5);
-        let mut mixed = check(Faults {
-            reorder_permille: 300,
-            late,
-            ..Faults::NONE
-        });
-        assert!(!mixed.is_sorted());
-        mixed.sort_unstable();
-        assert_eq!(mixed, all);
-        let twice = check(Faults {
-            duplicate_permille: 1000,
-            late,
-            ..Faults::NONE
-        });
-        assert_eq!(twice.len(), 400);
-        let bursts = Bursts {
-            enter_permille: 50,
-            leave_permille: 100,
-            loss_permille: 1000,
-        };
-        let burst = check(Faults {
-            bursts: Some(bursts),
-            ..Faults::NONE
-        });
-        let gaps = burst
-            .windows(2)
-            .filter(|pair| pair[1] - pair[0] > 3)
-            .count();
-        assert!(gaps > 1 && burst.len() > 50, "{burst:?}");
-        assert!(
-            check(Faults {
-                datagram_bytes_max: 9,
-                ..Faults::NONE
-            })
-            .is_empty()
-        );
-    }
-
-    #[test]
-    fn partitions_pauses_and_full_queues() {
-        let mut network = network(Faults::NONE);
-        let to = [address("10.0.0.2:7002")];
-        let until = START.after(Duration::from_secs(1));
-        network.partition(0, 2, until);
-        network.send(START, 0, &to, bytes(1));
-        network.send(START, 1, &to, bytes(2));
-        assert_eq!(receivers(&mut network, LATER), [(2, vec![2; 10])]);
-        network.pause(2, until);
-        for byte in 0..20 {
-            network.send(START, 1, &to, bytes(byte));
-        }
-        let soon = START.after(Duration::from_millis(10));
-        assert!(receivers(&mut network, soon).is_empty());
-        assert_eq!(network.statistics().overflowed, 10);
-        assert_eq!(network.next_at(), Some(until));
-        assert_eq!(receivers(&mut network, LATER).len(), 10);
-        assert_eq!(network.next_at(), None);
-    }
-}
+mod tests;

@@ -30,8 +30,10 @@ pub fn sample(writer: u64, number: u64, key: Option<u32>, len: usize) -> SharedB
     bytes.extend(writer.to_le_bytes());
     bytes.extend(number.to_le_bytes());
     let mut random = Random::new(mix(writer).wrapping_add(number));
-    while bytes.len() < len {
-        bytes.extend(random.next_u64().to_le_bytes());
+    let head = bytes.len();
+    bytes.resize(len.max(head), 0);
+    for chunk in bytes[head..].chunks_mut(8) {
+        chunk.copy_from_slice(&random.next_u64().to_le_bytes()[..chunk.len()]);
     }
     bytes.truncate(len);
     SharedBytes::from_vec(bytes)

@@ -1,67 +1,41 @@
 //! Scenarios: who there is, what they do when, and what the network does to them; all of it from
 //! one seed.
 
+mod plans;
 mod print;
+pub mod script;
+mod wide;
 
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::change::ChangeKind;
 
+pub use self::plans::{ReaderPlan, WriterPlan};
+use self::plans::{reader_plan, writer_plan};
 use crate::network::{Bursts, Faults, NodeIndex};
 use crate::random::Random;
 
 /// When every scenario begins; a little after zero, as clocks do.
 pub const START: Instant = Instant(1_000_000_000);
 
-/// How a writer is made.
-#[derive(Clone, Copy, Debug)]
-pub struct WriterPlan {
-    /// On which node.
-    pub node: NodeIndex,
-    /// Of which topic.
-    pub topic: usize,
-    /// RELIABILITY.
-    pub reliable: bool,
-    /// DURABILITY TRANSIENT_LOCAL.
-    pub durable: bool,
-    /// HISTORY depth; `None` for KEEP_ALL.
-    pub depth: Option<usize>,
-    /// RESOURCE_LIMITS.
-    pub samples_max: Option<usize>,
-    /// RESOURCE_LIMITS.
-    pub samples_per_instance_max: Option<usize>,
-    /// Octets that may be unacknowledged.
-    pub unacknowledged_bytes_max: u64,
-    /// How long requests are collected.
-    pub nack_response_delay: Duration,
-    /// How long repeated requests are ignored.
-    pub nack_suppression: Duration,
+/// How a node's clock that only goes forward differs from the world's.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ClockPlan {
+    /// How much more it showed when the scenario began, in nanoseconds.
+    pub origin_ns: u64,
+    /// How much faster it runs, in millionths.
+    pub drift_ppm: i32,
 }
 
-/// How a reader is made.
-#[derive(Clone, Copy, Debug)]
-pub struct ReaderPlan {
-    /// On which node.
-    pub node: NodeIndex,
-    /// Of which topic.
-    pub topic: usize,
-    /// RELIABILITY.
-    pub reliable: bool,
-    /// DURABILITY TRANSIENT_LOCAL.
-    pub durable: bool,
-    /// HISTORY depth; `None` for KEEP_ALL.
-    pub depth: Option<u32>,
-    /// RESOURCE_LIMITS.
-    pub samples_max: Option<u32>,
-    /// RESOURCE_LIMITS.
-    pub samples_per_instance_max: Option<u32>,
-    /// How often its application takes; zero for as soon as there is something.
-    pub take_period: Duration,
-    /// Samples that may wait for an earlier one.
-    pub reorder_samples_max: usize,
-    /// Samples that may be half received.
-    pub reassembly_samples_max: usize,
-    /// How long answers to heartbeats are delayed.
-    pub heartbeat_response_delay: Duration,
+/// A family of scenarios.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Two to four nodes whose endpoints are told of each other.
+    Given,
+    /// Two to four nodes with discovery.
+    Discovery,
+    /// Two to twelve nodes with discovery in several subnets, with clocks that differ, nodes that
+    /// crash, links that damage what they carry, and everything else.
+    Wide,
 }
 
 /// Something that happens.
@@ -112,8 +86,24 @@ pub enum Action {
     },
     /// The wall clock is set.
     SetWallClock {
+        /// Whose; everybody's where there is none.
+        node: Option<NodeIndex>,
         /// By how much, in nanoseconds.
         step_ns: i64,
+    },
+    /// A node ends without a word, and begins anew after a while.
+    Crash {
+        /// Which.
+        node: NodeIndex,
+        /// How long it is away.
+        down: Duration,
+        /// With the GUID prefix it had.
+        same_prefix: bool,
+    },
+    /// A node says goodbye and does not come back.
+    Leave {
+        /// Which.
+        node: NodeIndex,
     },
 }
 
@@ -126,8 +116,22 @@ pub struct Scenario {
     pub discovery: bool,
     /// On which host each node is.
     pub hosts: Vec<usize>,
-    /// The topic has a key with so many values.
+    /// The topics have a key with so many values.
     pub keys: Option<u32>,
+    /// Topics without key all the same.
+    pub keyless: Vec<usize>,
+    /// In which subnet each node is.
+    pub subnets: Vec<usize>,
+    /// Nodes without multicast though the network has it.
+    pub deaf: Vec<NodeIndex>,
+    /// Who never hears whom: from and to.
+    pub blocked: Vec<(NodeIndex, NodeIndex)>,
+    /// The clock of each node.
+    pub clocks: Vec<ClockPlan>,
+    /// How long participants are kept without a word.
+    pub lease: Duration,
+    /// How often they announce themselves.
+    pub announce_period: Duration,
     /// User data goes to a multicast group.
     pub multicast_data: bool,
     /// The network has multicast (for discovery).
@@ -155,7 +159,16 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario of `seed`.
+    /// The scenario of `seed` of one kind.
+    pub fn of(kind: Kind, seed: u64) -> Self {
+        match kind {
+            Kind::Given => Self::new(seed, false),
+            Kind::Discovery => Self::new(seed, true),
+            Kind::Wide => Self::wide(seed),
+        }
+    }
+
+    /// The scenario of `seed` with two to four nodes.
     pub fn new(seed: u64, discovery: bool) -> Self {
         let mut random = Random::new(seed ^ if discovery { 0x5c1e_7000_0000 } else { 0 });
         let nodes = random.between(2, 4) as usize;
@@ -174,6 +187,13 @@ impl Scenario {
                 .map(|node| if random.chance(300) { 0 } else { node })
                 .collect(),
             keys,
+            keyless: Vec::new(),
+            subnets: vec![0; nodes],
+            deaf: Vec::new(),
+            blocked: Vec::new(),
+            clocks: vec![ClockPlan::default(); nodes],
+            lease: Duration::from_secs(3),
+            announce_period: Duration::from_secs(1),
             multicast_data: !discovery && random.chance(250),
             multicast: random.chance(600),
             loopback: false,
@@ -253,6 +273,29 @@ impl Scenario {
         }
     }
 
+    /// The number of keys of a topic; `None` where it has no key.
+    pub fn keys_of(&self, topic: usize) -> Option<u32> {
+        self.keys.filter(|_| !self.keyless.contains(&topic))
+    }
+
+    /// True when datagrams get through between two nodes both ways.
+    pub fn reach_each_other(&self, one: NodeIndex, other: NodeIndex) -> bool {
+        let is_blocked =
+            |way: &(NodeIndex, NodeIndex)| *way == (one, other) || *way == (other, one);
+        !self.blocked.iter().any(is_blocked)
+    }
+
+    /// True when the multicast of two nodes reaches the other one.
+    pub fn share_group(&self, one: NodeIndex, other: NodeIndex) -> bool {
+        let deaf = self.deaf.contains(&one) || self.deaf.contains(&other);
+        self.multicast && !deaf && self.subnets[one] == self.subnets[other]
+    }
+
+    /// True when datagrams may arrive other than they were sent in ways that nobody can tell.
+    pub fn lies(&self) -> bool {
+        self.faults.iter().any(|link| link.flip_permille > 0)
+    }
+
     fn change(&self, random: &mut Random) -> (ChangeKind, u32) {
         let Some(keys) = self.keys else {
             return (ChangeKind::Alive, 0);
@@ -315,8 +358,13 @@ impl Scenario {
         }
         if random.chance(100) {
             let step_ns = random.between(0, 200_000_000_000) as i64 - 100_000_000_000;
-            self.actions
-                .push((when(random), Action::SetWallClock { step_ns }));
+            self.actions.push((
+                when(random),
+                Action::SetWallClock {
+                    node: None,
+                    step_ns,
+                },
+            ));
         }
     }
 }
@@ -372,70 +420,6 @@ fn links(random: &mut Random, nodes: usize, datagram_bytes_max: usize) -> Vec<Fa
         }
     };
     (0..nodes * nodes).map(link).collect()
-}
-
-fn writer_plan(random: &mut Random, nodes: usize, reliable: bool, durable: bool) -> WriterPlan {
-    let limited = random.chance(250);
-    WriterPlan {
-        node: random.below(nodes as u64) as usize,
-        topic: 0,
-        reliable: reliable || random.chance(500),
-        durable: durable || random.chance(200),
-        depth: if random.chance(500) {
-            None
-        } else {
-            Some(random.pick(&[1, 1, 3, 10]))
-        },
-        samples_max: limited.then(|| random.pick(&[1, 4, 30])),
-        samples_per_instance_max: None,
-        unacknowledged_bytes_max: random.pick(&[1 << 20, 1 << 20, 20_000]),
-        nack_response_delay: Duration::from_millis(random.pick(&[0, 0, 1, 10])),
-        nack_suppression: Duration::from_millis(random.pick(&[0, 3, 3, 20])),
-    }
-    .checked(random)
-}
-
-impl WriterPlan {
-    /// Whether a reader of `plan` can be served: the one rule the world itself goes by.
-    pub fn fits(&self, plan: &ReaderPlan) -> bool {
-        self.topic == plan.topic && self.reliable >= plan.reliable && self.durable >= plan.durable
-    }
-
-    /// RESOURCE_LIMITS must leave room for HISTORY.
-    fn checked(mut self, random: &mut Random) -> Self {
-        match (self.depth, self.samples_max) {
-            (Some(depth), Some(samples)) => self.depth = Some(depth.min(samples)),
-            (None, Some(samples)) if random.chance(300) => {
-                self.samples_per_instance_max = Some(random.between(1, samples as u64) as usize);
-            }
-            _ => {}
-        }
-        self
-    }
-}
-
-fn reader_plan(random: &mut Random, nodes: usize, reliable: bool) -> ReaderPlan {
-    let limited = random.chance(200);
-    let depth = if random.chance(700) {
-        None
-    } else {
-        Some(random.pick(&[1, 1, 4]))
-    };
-    let samples_max = limited.then(|| random.pick(&[4, 20]));
-    ReaderPlan {
-        node: random.below(nodes as u64) as usize,
-        topic: 0,
-        reliable: reliable || random.chance(500),
-        durable: random.chance(400),
-        depth,
-        samples_max,
-        samples_per_instance_max: (limited && depth.is_none() && random.chance(300))
-            .then(|| random.between(1, 4) as u32),
-        take_period: Duration::from_millis(random.pick(&[0, 0, 0, 1, 20, 500])),
-        reorder_samples_max: random.pick(&[4096, 4096, 8]),
-        reassembly_samples_max: random.pick(&[16, 16, 2]),
-        heartbeat_response_delay: Duration::from_millis(random.pick(&[0, 0, 1, 10])),
-    }
 }
 
 fn sample_bytes(random: &mut Random, bulk: bool, datagram_bytes_max: usize) -> usize {

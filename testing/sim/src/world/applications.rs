@@ -5,7 +5,7 @@ use super::*;
 impl World {
     pub(super) fn heed(&mut self, node: NodeIndex, report: Report) {
         self.note(|| format!("node {node} {report:?}"));
-        let now = self.now;
+        let now = self.here(node);
         match report {
             Report::Writer(id, WriterEvent::Progress) => {
                 let slot = self.nodes[node]
@@ -42,7 +42,7 @@ impl World {
         for index in 0..self.nodes[node].readers.len() {
             if self.nodes[node].readers[index]
                 .takes_at
-                .is_some_and(|at| at <= self.now)
+                .is_some_and(|at| at <= self.here(node))
             {
                 self.take(node, index);
             }
@@ -51,10 +51,10 @@ impl World {
 
     /// Takes what is there; true when that was anything.
     pub(super) fn take(&mut self, node: NodeIndex, index: usize) -> bool {
+        let now = self.here(node);
         let slot = &mut self.nodes[node].readers[index];
         slot.takes_at = None;
         let id = slot.id;
-        let now = self.now;
         let mut samples = Vec::new();
         slot.machine.cache_mut().take(&Selector::ALL, &mut samples);
         slot.change().handle_room(now);
@@ -103,8 +103,7 @@ impl World {
 
     /// Has each application write once, unless it is blocked.
     pub(super) fn write_pending(&mut self, node: NodeIndex) {
-        let keyed = self.scenario.keys.is_some();
-        let (now, timestamp) = (self.now, self.wall());
+        let (now, timestamp) = (self.here(node), self.wall(node));
         for slot in &mut self.nodes[node].writers {
             let Some(Action::Write {
                 kind, key, bytes, ..
@@ -115,6 +114,8 @@ impl World {
             if slot.blocked {
                 continue;
             }
+            let topic = self.scenario.writers[slot.plan].topic;
+            let keyed = self.scenario.keys_of(topic).is_some();
             let instance = if keyed {
                 payload::instance(key)
             } else {
@@ -125,7 +126,7 @@ impl World {
             let id = slot.id;
             let readers = slot.machine.reader_count() as u64;
             let machine = slot.change();
-            if ends && !machine.is_registered(instance) {
+            if ends && (!keyed || !machine.is_registered(instance)) {
                 slot.pending.pop_front();
                 continue;
             }

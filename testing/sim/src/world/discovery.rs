@@ -1,6 +1,8 @@
 //! Participants in place of given matches.
 
-use whimbrel_base::qos::{DataReaderQos, DataWriterQos, PublisherQos, SubscriberQos, TopicQos};
+use whimbrel_base::qos::{
+    DataReaderQos, DataWriterQos, Partition, PublisherQos, SubscriberQos, TopicQos,
+};
 use whimbrel_proto::discovery::locators::InterfaceAddress;
 use whimbrel_proto::participant::{
     LocalReader, LocalWriter, Participant, ParticipantConfig, ParticipantEvent,
@@ -9,17 +11,17 @@ use whimbrel_proto::participant::{
 use std::net::SocketAddr;
 
 use super::*;
-use crate::addresses::{LOOPBACK, group, host_address, ports};
+use crate::addresses::{LOOPBACK, groups, host_address, ports};
 
-/// Others are forgotten so long after they were last heard.
-const LEASE: Duration = Duration::from_secs(3);
+/// No scenario ends sooner after all faults have.
+const SOAK: Duration = Duration::from_secs(2);
 
 /// Loopback addresses that are probed.
 const PROBES: u16 = 6;
 
 fn interfaces(scenario: &Scenario, node: NodeIndex) -> Vec<InterfaceAddress> {
     let network = InterfaceAddress {
-        ip: host_address(scenario.hosts[node]).into(),
+        ip: host_address(scenario, node).into(),
         prefix_len: 24,
         mtu: scenario.datagram_bytes_max as u32 + 48,
         loopback: false,
@@ -31,6 +33,15 @@ fn interfaces(scenario: &Scenario, node: NodeIndex) -> Vec<InterfaceAddress> {
         loopback: true,
     };
     vec![network, loopback]
+}
+
+/// The partition that a plan's bits name.
+fn partition(bits: u8) -> Partition {
+    let names = [(1, "a"), (2, "b"), (4, "?")];
+    let named = names.iter().filter(|(bit, _)| bits & bit != 0);
+    Partition {
+        names: named.map(|(_, name)| String::from(*name)).collect(),
+    }
 }
 
 impl World {
@@ -45,42 +56,47 @@ impl World {
         config.metatraffic_unicast = metatraffic;
         config.default_unicast = user;
         config.interfaces = interfaces(scenario, node);
-        config.lease = LEASE;
-        config.announce_period = Duration::from_secs(1);
+        config.lease = scenario.lease;
+        config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);
         let probe = |index| SocketAddr::from((LOOPBACK, 7410 + 2 * index)).into();
         config.probe = (0..PROBES).map(probe).collect();
-        if scenario.multicast {
-            config.metatraffic_multicast = vec![group()];
-            config.announce_to = vec![group()];
-        } else {
-            // It is enough that one of two hosts knows the other.
-            for other in 0..node {
-                if scenario.hosts[other] != scenario.hosts[node] {
-                    config.announce_to.push(ports(scenario, other)[0][0]);
-                }
+        config.metatraffic_multicast = groups(scenario, node);
+        config.announce_to = config.metatraffic_multicast.clone();
+        // It is enough that one of two hosts knows the other.
+        for other in 0..node {
+            if scenario.hosts[other] != scenario.hosts[node] && !scenario.share_group(node, other) {
+                config.announce_to.push(ports(scenario, other)[0][0]);
             }
         }
-        self.nodes[node].participant = Some(Participant::new(self.now, config));
+        let here = self.here(node);
+        self.nodes[node].participant = Some(Participant::new(here, config));
         self.nodes[node].change_participant();
         self.settle(node);
     }
 
     /// The participant of `node` ends, with or without a word, and another begins.
     pub(super) fn replace_participant(&mut self, node: NodeIndex, politely: bool) {
-        let now = self.now;
-        if politely && let Some(participant) = self.nodes[node].change_participant() {
+        if politely {
+            self.depart(node);
+        }
+        self.lives[node] += 1;
+        self.nodes[node].prefix = prefix(node, self.lives[node]);
+        self.start_participant(node);
+    }
+
+    /// The participant of `node` says goodbye.
+    pub(super) fn depart(&mut self, node: NodeIndex) {
+        let now = self.here(node);
+        if let Some(participant) = self.nodes[node].change_participant() {
             participant.depart(now);
             let mut sent = Sent::default();
             participant.poll_transmit(now, &mut sent);
             for (to, bytes) in sent.0 {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
-                self.network.send(now, node, &to, bytes);
+                self.network.send(self.now, node, &to, bytes);
             }
         }
-        self.lives[node] += 1;
-        self.nodes[node].prefix = prefix(node, self.lives[node]);
-        self.start_participant(node);
     }
 
     pub(super) fn announce_writer(&mut self, node: NodeIndex, entity: EntityId, plan: usize) {
@@ -101,10 +117,13 @@ impl World {
             topic_name: format!("topic {}", settings.topic),
             type_name: String::from("type"),
             qos,
-            publisher: PublisherQos::default(),
+            publisher: PublisherQos {
+                partition: partition(settings.partitions),
+                ..PublisherQos::default()
+            },
             topic: TopicQos::default(),
         };
-        let now = self.now;
+        let now = self.here(node);
         if let Some(participant) = self.nodes[node].change_participant() {
             participant.add_writer(now, writer);
         }
@@ -128,10 +147,13 @@ impl World {
             topic_name: format!("topic {}", settings.topic),
             type_name: String::from("type"),
             qos,
-            subscriber: SubscriberQos::default(),
+            subscriber: SubscriberQos {
+                partition: partition(settings.partitions),
+                ..SubscriberQos::default()
+            },
             topic: TopicQos::default(),
         };
-        let now = self.now;
+        let now = self.here(node);
         if let Some(participant) = self.nodes[node].change_participant() {
             participant.add_reader(now, reader);
         }
@@ -174,18 +196,23 @@ impl World {
     /// Ends the scenario when everybody has met and everything has arrived.
     pub(super) fn look_for_rest(&mut self) {
         let late = self.now > self.scenario.heals_at.after(QUIET_AFTER.divided_by(2));
-        match self.unrest() {
-            None => self.at_rest = true,
+        let early = self.now < self.scenario.heals_at.after(SOAK);
+        let odd = self.odd_match().or_else(|| self.ghost());
+        if odd.is_none() {
+            self.matched_at.get_or_insert(self.now);
+        }
+        match odd.or_else(|| self.unrest()) {
+            None if !early => self.at_rest = true,
             Some(text) if late => self.model.finding(text),
-            Some(_) => {
-                let at = self.now.after(Duration::from_secs(1));
+            None | Some(_) => {
+                let at = self.now.after(Duration::from_millis(250));
                 self.plan(at, Todo::Rest);
             }
         }
     }
 
-    /// What is still to come, if anything.
-    fn unrest(&self) -> Option<String> {
+    /// Who is matched and should not be, or the other way round.
+    fn odd_match(&self) -> Option<String> {
         let slots = self.nodes.iter().flat_map(|node| &node.writers);
         let writers: Vec<_> = slots.map(|slot| (slot.id, slot.plan)).collect();
         let slots = self.nodes.iter().flat_map(|node| &node.readers);
@@ -193,7 +220,13 @@ impl World {
         let mut expected = BTreeSet::new();
         for (writer, wrote) in &writers {
             for (reader, reads) in &readers {
-                if self.scenario.writers[*wrote].fits(&self.scenario.readers[*reads]) {
+                let plans = (
+                    &self.scenario.writers[*wrote],
+                    &self.scenario.readers[*reads],
+                );
+                if plans.0.fits(plans.1)
+                    && self.scenario.reach_each_other(plans.0.node, plans.1.node)
+                {
                     expected.insert((*writer, *reader));
                 }
             }
@@ -212,10 +245,16 @@ impl World {
             let writer_lives = writers.iter().any(|(id, _)| id == writer);
             let reader_lives = readers.iter().any(|(id, _)| id == reader);
             let stale = (*writer_knows && writer_lives) || (*reader_knows && reader_lives);
-            if stale && !expected.contains(&(*writer, *reader)) {
+            let reachable = self.reach_each_other(*writer, *reader);
+            if stale && reachable && !expected.contains(&(*writer, *reader)) {
                 return Some(format!("{writer:?} and {reader:?} should not be matched"));
             }
         }
+        None
+    }
+
+    /// What is still to come, if anything.
+    fn unrest(&self) -> Option<String> {
         let busy = self
             .nodes
             .iter()

@@ -5,7 +5,8 @@ use super::*;
 impl World {
     pub(super) fn start_writer(&mut self, plan: usize) {
         let settings = self.scenario.writers[plan];
-        let kind = match self.scenario.keys {
+        let keys = self.scenario.keys_of(settings.topic);
+        let kind = match keys {
             Some(_) => EntityKind::WriterWithKey,
             None => EntityKind::WriterNoKey,
         };
@@ -43,7 +44,7 @@ impl World {
 
     pub(super) fn start_reader(&mut self, plan: usize) {
         let settings = self.scenario.readers[plan];
-        let keyed = self.scenario.keys.is_some();
+        let keyed = self.scenario.keys_of(settings.topic).is_some();
         let kind = if keyed {
             EntityKind::ReaderWithKey
         } else {
@@ -170,8 +171,11 @@ impl World {
 
     /// Tells a writer of a reader.
     pub(super) fn match_reader(&mut self, writer: Guid, matched: MatchedReader) {
-        let (now, durable) = (self.now, matched.durable);
-        let ids = (self.writer_ids[&writer], self.reader_ids[&matched.guid]);
+        let durable = matched.durable;
+        let Some(ids) = self.ids(writer, matched.guid) else {
+            return;
+        };
+        let now = self.here(self.node_of(writer));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_matched(now, matched);
@@ -211,8 +215,10 @@ impl World {
 
     /// Tells a reader of a writer.
     pub(super) fn match_writer(&mut self, reader: Guid, matched: MatchedWriter) {
-        let now = self.now;
-        let ids = (self.writer_ids[&matched.guid], self.reader_ids[&reader]);
+        let Some(ids) = self.ids(matched.guid, reader) else {
+            return;
+        };
+        let now = self.here(self.node_of(reader));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.readers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.1) {
             slot.change().handle_matched(now, matched);
@@ -220,10 +226,31 @@ impl World {
         }
     }
 
+    /// Who the two are to the model. An endpoint that nobody ever made comes of a damaged
+    /// announcement.
+    fn ids(&mut self, writer: Guid, reader: Guid) -> Option<(WriterId, ReaderId)> {
+        let ids = self
+            .writer_ids
+            .get(&writer)
+            .zip(self.reader_ids.get(&reader));
+        if ids.is_none() {
+            self.model
+                .finding(format!("{writer:?} and {reader:?} matched: who is that?"));
+        }
+        ids.map(|(writer, reader)| (*writer, *reader))
+    }
+
+    /// The node on which an endpoint is, or was.
+    pub(super) fn node_of(&self, endpoint: Guid) -> NodeIndex {
+        usize::from(endpoint.prefix.0[1].saturating_sub(1)).min(self.nodes.len() - 1)
+    }
+
     /// Tells a writer that a reader is gone.
     pub(super) fn writer_forgets(&mut self, writer: Guid, reader: Guid) {
-        let now = self.now;
-        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        let Some(ids) = self.ids(writer, reader) else {
+            return;
+        };
+        let now = self.here(self.node_of(writer));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_unmatched(now, reader);
@@ -233,8 +260,11 @@ impl World {
 
     /// Tells a reader that a writer is gone.
     pub(super) fn reader_forgets(&mut self, reader: Guid, writer: Guid) {
-        let (now, wall) = (self.now, self.wall());
-        let ids = (self.writer_ids[&writer], self.reader_ids[&reader]);
+        let Some(ids) = self.ids(writer, reader) else {
+            return;
+        };
+        let node = self.node_of(reader);
+        let (now, wall) = (self.here(node), self.wall(node));
         let at = self.nodes.iter().enumerate().find_map(|(node, it)| {
             Some((node, it.readers.iter().position(|slot| slot.id == ids.1)?))
         });
@@ -249,12 +279,13 @@ impl World {
 
     pub(super) fn stop_writer(&mut self, plan: usize) {
         let node = self.scenario.writers[plan].node;
+        let here = self.here(node);
         let slots = &mut self.nodes[node].writers;
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
             let gone = slots.remove(index);
             let gone = gone.machine.guid();
             if let Some(participant) = self.nodes[node].change_participant() {
-                return participant.remove_writer(self.now, gone.entity);
+                return participant.remove_writer(here, gone.entity);
             }
             for reader in self.readers_up() {
                 let at = self.soon();
@@ -271,12 +302,13 @@ impl World {
 
     pub(super) fn stop_reader(&mut self, plan: usize) {
         let node = self.scenario.readers[plan].node;
+        let here = self.here(node);
         let slots = &mut self.nodes[node].readers;
         if let Some(index) = slots.iter().position(|slot| slot.plan == plan) {
             let gone = slots.remove(index);
             self.model.remove_reader(gone.id);
             if let Some(participant) = self.nodes[node].change_participant() {
-                return participant.remove_reader(self.now, gone.machine.guid().entity);
+                return participant.remove_reader(here, gone.machine.guid().entity);
             }
             for writer in self.writers_up() {
                 let at = self.soon();
@@ -292,6 +324,9 @@ impl World {
     }
 
     pub(super) fn restart(&mut self, node: NodeIndex, same_prefix: bool) {
+        if self.away.contains_key(&node) {
+            return;
+        }
         let writers: Vec<_> = self.nodes[node].writers.drain(..).collect();
         let readers: Vec<_> = self.nodes[node].readers.drain(..).collect();
         if self.scenario.discovery {

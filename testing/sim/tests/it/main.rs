@@ -1,7 +1,10 @@
 //! Scenarios by seed: a few of every kind, those that once failed, and that nothing is left to
 //! chance.
 
-use whimbrel_sim::scenario::Scenario;
+mod determinism;
+mod scripts;
+
+use whimbrel_sim::scenario::{Kind, Scenario};
 use whimbrel_sim::world::{Outcome, play};
 
 /// Seeds of scenarios with given matches that failed once, and why.
@@ -66,6 +69,16 @@ fn endpoints_keep_their_promises() {
 fn participants_meet_and_keep_their_promises() {
     for seed in 0..40 {
         check(seed, true);
+    }
+}
+
+#[test]
+fn wide_scenarios_keep_their_promises() {
+    for seed in 0..40 {
+        let scenario = Scenario::of(Kind::Wide, seed);
+        let outcome = play(&scenario, false);
+        let findings = outcome.findings;
+        assert!(findings.is_empty(), "{scenario}{findings:#?}");
     }
 }
 
