@@ -3,17 +3,19 @@
 # The host's own interfaces are never touched: both ends of the pair are born inside.
 #
 #   netns.sh up NAME [--no-multicast]    NAME-a with 10.77.0.1 on va, NAME-b with 10.77.0.2 on vb
+#   netns.sh bridged NAME                both joined to NAME-m (ma, mb) instead: a program there
+#                                        passes on what it wants; no datagram is cut
 #   netns.sh down NAME                   removes both; processes inside must have ended before
 #   netns.sh run NAME [--no-multicast] COMMAND...   up, COMMAND, down whatever happens
 set -eu
 
 usage() {
-    sed -n '5,7s/^# *//p' "$0" >&2
+    sed -n '5,9s/^# *//p' "$0" >&2
     exit 2
 }
 
 down() {
-    for side in a b; do
+    for side in a b m; do
         if ip netns list | grep -q "^$name-$side\b"; then ip netns del "$name-$side"; fi
     done
 }
@@ -42,6 +44,20 @@ up() {
     running b
 }
 
+bridged() {
+    down
+    for side in a b m; do ip netns add "$name-$side"; done
+    for side in a b; do
+        ip -n "$name-$side" link add "v$side" mtu 65535 type veth \
+            peer name "m$side" mtu 65535 netns "$name-m"
+        ip -n "$name-m" link set dev "m$side" up
+    done
+    join a 10.77.0.1
+    join b 10.77.0.2
+    running a
+    running b
+}
+
 # Waits until the kernel calls side $1's end up: programs pass over interfaces that are not.
 running() {
     tries=0
@@ -64,6 +80,7 @@ if [ "${1:-}" = --no-multicast ]; then
 fi
 case $verb in
     up) up ;;
+    bridged) bridged ;;
     down) down ;;
     run)
         [ $# -ge 1 ] || usage

@@ -341,7 +341,8 @@ def mesh(o, participant, deadline):
     all = Mesh(o, participant)
     say("ready")
     before = (0, 0)
-    while min(found := all.look()) < o.members:
+    while min(before) < o.members:
+        found = all.look()
         if found != before:
             say("mesh writers", found[0], "readers", found[1])
         before = found

@@ -4,11 +4,13 @@
 //! cases. The cases come in the order of [`plan`], the first of every class whatever the time, then
 //! as many as fit; where all fit they begin anew with other losses. The last line is the figure.
 
+mod big_endian;
 mod lines;
 mod loss;
 mod mesh;
 mod plan;
 mod pressure;
+mod previous;
 mod restarts;
 mod stage;
 mod tally;
@@ -24,6 +26,9 @@ use self::stage::Stage;
 use self::tally::Tally;
 use crate::matrix::cases::Peer;
 use crate::matrix::shared::{lock, root};
+
+/// From so many seconds on, previous releases are played.
+const PREVIOUS_FROM_S: u64 = 30;
 
 /// What `depth` was asked for.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let jobs: Vec<Job> = plan::jobs(request.full)
+    let jobs: Vec<Job> = plan::jobs(request.full, request.plays_previous())
         .into_iter()
         .filter(|job| request.wants(job))
         .collect();
@@ -57,6 +62,12 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
     if jobs.is_empty() {
         eprintln!("no case of this name with this peer; --list shows all");
         return ExitCode::from(2);
+    }
+    if request.plays_previous()
+        && let Err(why) = crate::previous::build()
+    {
+        println!("interop depth: FAILED, {why}");
+        return ExitCode::FAILURE;
     }
     let begin = Instant::now();
     let tally = play(&request, &jobs);
@@ -126,6 +137,11 @@ fn fits_at(job: &Job, deadline: Instant) -> bool {
 }
 
 impl Request {
+    /// Previous releases must be built first: not in the short form.
+    const fn plays_previous(&self) -> bool {
+        self.full || self.seconds >= PREVIOUS_FROM_S
+    }
+
     fn parse(words: &[String]) -> Result<Self, String> {
         let mut request = Self {
             seconds: 60,

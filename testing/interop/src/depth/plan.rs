@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use super::big_endian::{BigEndian, Traffic};
 use super::mesh::Mesh;
 use super::pressure::Pressure;
+use super::previous::Previous;
 use super::restarts::{Restarts, Which};
 use super::stage::Stage;
 use super::tally::Moved;
 use super::{loss::Loss, restarts::End};
-use crate::matrix::cases::{Pair, Peer};
+use crate::matrix::cases::{CASES, Pair, Peer};
 
 const OTHERS: [Peer; 3] = [Peer::Cyclone, Peer::CyclonePy, Peer::FastDds];
 
@@ -30,6 +32,8 @@ pub(crate) enum Course {
     Loss(Loss),
     Pressure(Pressure),
     Mesh(Mesh),
+    BigEndian(BigEndian),
+    Previous(Previous),
 }
 
 impl Job {
@@ -41,6 +45,8 @@ impl Job {
             Course::Loss(it) => format!("{class}: {it}"),
             Course::Pressure(it) => format!("{class}: {it}"),
             Course::Mesh(it) => format!("{class}: {it}"),
+            Course::BigEndian(it) => format!("{class}: {it}"),
+            Course::Previous(it) => format!("{class}: {it}"),
         }
     }
 
@@ -50,6 +56,8 @@ impl Job {
             Course::Restarts(it) => it.pair,
             Course::Loss(it) => it.pair,
             Course::Pressure(it) => it.pair,
+            Course::BigEndian(it) => it.pair,
+            Course::Previous(it) => it.pair,
             Course::Mesh(it) => return it.members.contains(&peer),
         };
         pair.other() == peer
@@ -62,14 +70,25 @@ impl Job {
             Course::Loss(it) => it.play(stage),
             Course::Pressure(it) => it.play(stage),
             Course::Mesh(it) => it.play(stage),
+            Course::BigEndian(it) => it.play(stage),
+            Course::Previous(it) => it.play(stage),
         }
     }
 }
 
-/// All cases; `full` has the numbers where those take longer. Classes take turns, and so do
-/// the products within a class.
-pub(crate) fn jobs(full: bool) -> Vec<Job> {
-    let mut classes = vec![mesh(full), restarts(full), loss(full), pressure(full)];
+/// All cases; `full` has the numbers where those take longer, `previous` plays previous
+/// releases too. Classes take turns, and so do the products within a class.
+pub(crate) fn jobs(full: bool, previous: bool) -> Vec<Job> {
+    let mut classes = vec![
+        mesh(full),
+        restarts(full),
+        loss(full),
+        pressure(full),
+        big_endian(),
+    ];
+    if previous {
+        classes.push(with_previous());
+    }
     for class in &mut classes {
         if let Some(job) = class.first_mut() {
             job.first = true;
@@ -179,4 +198,27 @@ fn mesh(full: bool) -> Vec<Job> {
             job("mesh", 4, course)
         })
         .collect()
+}
+
+fn big_endian() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for traffic in [Traffic::Shape, Traffic::Fragments, Traffic::Telemetry] {
+        for pair in pairs() {
+            let course = Course::BigEndian(BigEndian { pair, traffic });
+            jobs.push(job("big-endian", 4, course));
+        }
+    }
+    jobs
+}
+
+/// The whole matrix, with nothing that a release cannot.
+fn with_previous() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for case in CASES {
+        for pair in Pair::with_previous() {
+            let course = Course::Previous(Previous { case, pair });
+            jobs.push(job("previous release", 3, course));
+        }
+    }
+    jobs
 }

@@ -17,7 +17,8 @@ const POLL: Duration = Duration::from_millis(5);
 pub(crate) struct Stage<'a> {
     /// Different for each case that is played.
     pub(crate) number: usize,
-    peers_dir: &'a Path,
+    /// Where the programs of other products are.
+    pub(crate) peers_dir: &'a Path,
 }
 
 impl<'a> Stage<'a> {
@@ -34,6 +35,16 @@ impl<'a> Stage<'a> {
     /// Two hosts for this case alone.
     pub(crate) fn hosts(&self) -> Result<Hosts, String> {
         Hosts::up(1000 + self.number, true)
+    }
+
+    /// Two hosts for this case alone, and a place between them.
+    pub(crate) fn bridged_hosts(&self) -> Result<Hosts, String> {
+        Hosts::bridged(1000 + self.number)
+    }
+
+    /// A program between two hosts; it leaves when its standard input ends.
+    pub(crate) fn start_between(&self, hosts: &Hosts, words: Vec<String>) -> Result<Child, String> {
+        Child::start(command_of(hosts.between(words)), true)
     }
 
     /// A peer on this host's loopback.
@@ -77,17 +88,22 @@ pub(crate) fn wait(
         let is_done = done(children);
         let bad = |it: &mut &mut Child| it.ended().is_some_and(|status| !status.success());
         if let Some(number) = children.iter_mut().position(bad) {
-            let words = children[number].last_words();
-            return Err(format!("peer {number} ended: {words}"));
+            return Err(format!("peer {number} ended; {}", words(children)));
         }
         if is_done {
             return Ok(());
         }
         if Instant::now() > deadline {
-            let words: Vec<String> = children.iter_mut().map(|it| it.last_words()).collect();
-            let words = words.join("; ");
-            return Err(format!("waited in vain for {what:?}: {words}"));
+            return Err(format!("waited in vain for {what:?}; {}", words(children)));
         }
         thread::sleep(POLL);
     }
+}
+
+fn words(children: &mut [&mut Child]) -> String {
+    let each = children.iter_mut().enumerate();
+    let each: Vec<String> = each
+        .map(|(number, it)| format!("peer {number} {}", it.last_words()))
+        .collect();
+    each.join("; ")
 }

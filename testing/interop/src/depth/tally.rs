@@ -18,6 +18,8 @@ pub(crate) struct Moved {
     pub(crate) lost: u64,
     /// Datagrams that went on in the other order of octets.
     pub(crate) converted: u64,
+    /// Cases that had to be started anew because another product was stuck.
+    pub(crate) anew: u64,
 }
 
 impl AddAssign for Moved {
@@ -27,6 +29,7 @@ impl AddAssign for Moved {
         self.restarts += other.restarts;
         self.lost += other.lost;
         self.converted += other.converted;
+        self.anew += other.anew;
     }
 }
 
@@ -73,6 +76,7 @@ impl Tally {
                 (moved.restarts, "restarts"),
                 (moved.lost, "datagrams lost"),
                 (moved.converted, "datagrams big-endian"),
+                (moved.anew, "started anew"),
             ] {
                 if count > 0 {
                     let _ = write!(text, ", {count} {what}");

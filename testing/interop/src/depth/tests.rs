@@ -9,7 +9,7 @@ fn request(text: &str) -> Result<Request, String> {
 #[test]
 fn every_class_has_a_case_that_is_always_played() {
     for full in [false, true] {
-        let jobs = plan::jobs(full);
+        let jobs = plan::jobs(full, full);
         let classes: BTreeSet<&str> = jobs.iter().map(|job| job.class).collect();
         for class in &classes {
             assert!(
@@ -20,7 +20,7 @@ fn every_class_has_a_case_that_is_always_played() {
         let names: BTreeSet<String> = jobs.iter().map(Job::name).collect();
         assert_eq!(names.len(), jobs.len());
         for peer in [Peer::Cyclone, Peer::CyclonePy, Peer::FastDds] {
-            for class in &classes {
+            for class in classes.iter().filter(|class| **class != "previous release") {
                 let mut of_class = jobs.iter().filter(|job| job.class == *class);
                 assert!(of_class.any(|job| job.has(peer)), "{class} {peer:?}");
             }
@@ -30,7 +30,7 @@ fn every_class_has_a_case_that_is_always_played() {
 
 #[test]
 fn what_must_be_played_is_played_and_the_rest_as_time_allows() {
-    let jobs = plan::jobs(false);
+    let jobs = plan::jobs(false, false);
     let over = Instant::now();
     let mut picked = BTreeSet::new();
     let next = Mutex::new(0);

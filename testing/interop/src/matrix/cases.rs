@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::shared::previous_versions;
+
 /// A product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
@@ -10,9 +12,22 @@ pub(crate) enum Peer {
     CyclonePy,
     FastDds,
     Whimbrel,
+    /// The newest release before this tree.
+    Previous,
+    /// The release before that.
+    PreviousButOne,
 }
 
 impl Peer {
+    const ALL: [Self; 6] = [
+        Self::Cyclone,
+        Self::CyclonePy,
+        Self::FastDds,
+        Self::Whimbrel,
+        Self::Previous,
+        Self::PreviousButOne,
+    ];
+
     /// Its name on the command line and in the table.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -20,12 +35,24 @@ impl Peer {
             Self::CyclonePy => "cyclone_py",
             Self::FastDds => "fastdds",
             Self::Whimbrel => "whimbrel",
+            Self::Previous => "whimbrel-previous",
+            Self::PreviousButOne => "whimbrel-previous-but-one",
         }
     }
 
     /// True for a peer that goes when its standard input ends.
     pub(crate) const fn leaves_on_request(self) -> bool {
-        matches!(self, Self::Whimbrel)
+        self.is_whimbrel()
+    }
+
+    /// Whimbrel of any release.
+    pub(crate) const fn is_whimbrel(self) -> bool {
+        matches!(self, Self::Whimbrel | Self::Previous | Self::PreviousButOne)
+    }
+
+    /// False for previous releases, which are played only where they are asked for.
+    pub(crate) const fn is_played_always(self) -> bool {
+        !matches!(self, Self::Previous | Self::PreviousButOne)
     }
 
     /// Cyclone DDS in any version.
@@ -38,15 +65,13 @@ impl FromStr for Peer {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [
-            Self::Cyclone,
-            Self::CyclonePy,
-            Self::FastDds,
-            Self::Whimbrel,
-        ]
-        .into_iter()
-        .find(|peer| peer.name() == text)
-        .ok_or_else(|| format!("--peer: {text} is none of cyclone, cyclone_py, fastdds, whimbrel"))
+        Self::ALL
+            .into_iter()
+            .find(|peer| peer.name() == text)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                format!("--peer: {text} is none of {names}")
+            })
     }
 }
 
@@ -68,6 +93,15 @@ impl Pair {
         Self::from(Peer::FastDds),
         Self::to(Peer::Whimbrel),
     ];
+
+    /// With the previous releases, as many as there are.
+    pub(crate) fn with_previous() -> Vec<Self> {
+        let releases = [Peer::Previous, Peer::PreviousButOne].into_iter();
+        releases
+            .zip(previous_versions())
+            .flat_map(|(peer, _)| [Self::to(peer), Self::from(peer)])
+            .collect()
+    }
 
     pub(crate) const fn to(subscriber: Peer) -> Self {
         Self {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::cases::{Case, Course, Pair, Peer, Place};
 use super::hosts::{Hosts, Side};
-use super::shared::root;
+use super::shared::{previous_dir, previous_versions, root};
 
 /// How long peers may take for everything, in seconds.
 const TIMEOUT_S: u32 = 30;
@@ -63,7 +63,7 @@ impl Lines<'_> {
             Role::Subscriber => Side::B,
         };
         words.extend(network(self.case.place, peer, side));
-        if peer == Peer::Whimbrel {
+        if peer.is_whimbrel() {
             words.push("--until-eof".into());
             if let Some(file) = capture {
                 words.push("--capture".into());
@@ -104,7 +104,7 @@ impl Lines<'_> {
         } else {
             "2"
         };
-        let faults = if self.peer(role) == Peer::Whimbrel {
+        let faults = if self.peer(role).is_whimbrel() {
             format!("--faults {DROPPED_PER_MILLE}")
         } else {
             String::new()
@@ -118,7 +118,7 @@ impl Lines<'_> {
         if self.case.course == Course::Late {
             return String::new();
         }
-        if self.pair.publisher == Peer::Whimbrel {
+        if self.pair.publisher.is_whimbrel() {
             return " --wait-matched 1".into();
         }
         format!(" --wait-matched 1 --settle-ms {SETTLE_MS}")
@@ -162,6 +162,13 @@ pub(crate) fn program(peer: Peer, peers_dir: &Path) -> Result<Vec<String>, Strin
         let own = std::env::current_exe().map_err(|error| format!("own program: {error}"))?;
         return Ok(vec![own.display().to_string(), "peer".into()]);
     }
+    if peer.is_whimbrel() {
+        let number = usize::from(peer == Peer::PreviousButOne);
+        let version = previous_versions().nth(number);
+        let version = version.ok_or("there is no such release yet")?;
+        let path = previous_dir().join(format!("whimbrel-{version}"));
+        return Ok(vec![path.display().to_string(), "peer".into()]);
+    }
     let path = peers_dir.join(format!("peer_{}", peer.name()));
     if !path.exists() {
         let path = path.display();
@@ -179,7 +186,7 @@ pub(crate) fn network(place: Place, peer: Peer, side: Side) -> Vec<String> {
     let interface = side.interface();
     let text = match (place, peer) {
         (Place::Loopback, _) => String::new(),
-        (Place::Multicast | Place::Peers, Peer::Whimbrel) => "--interface any".into(),
+        (_, peer) if peer.is_whimbrel() => "--interface any".into(),
         (Place::Multicast, _) => format!("--interface {interface} --multicast"),
         (Place::Peers, _) => {
             let there = side.other().address();

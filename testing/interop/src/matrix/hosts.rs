@@ -57,15 +57,31 @@ impl Hosts {
             name: format!("interop{}x{number}", std::process::id()),
         };
         let option: &[&str] = if multicast { &[] } else { &["--no-multicast"] };
-        hosts
-            .script("up", option)
-            .map_err(|why| format!("no network namespaces, which need root and iproute2: {why}"))?;
+        hosts.script("up", option).map_err(no_namespaces)?;
         Ok(hosts)
+    }
+
+    /// Makes both hosts, and a place between them where a program decides what is passed on.
+    pub(crate) fn bridged(number: usize) -> Result<Self, String> {
+        let hosts = Self {
+            name: format!("interop{}x{number}", std::process::id()),
+        };
+        hosts.script("bridged", &[]).map_err(no_namespaces)?;
+        Ok(hosts)
+    }
+
+    /// `words` run between the two hosts of [`Hosts::bridged`].
+    pub(crate) fn between(&self, words: Vec<String>) -> Vec<String> {
+        self.within("m", words)
     }
 
     /// `words` run on `side`.
     pub(crate) fn inside(&self, side: Side, words: Vec<String>) -> Vec<String> {
-        let name = format!("{}-{}", self.name, side.letter());
+        self.within(side.letter(), words)
+    }
+
+    fn within(&self, letter: &str, words: Vec<String>) -> Vec<String> {
+        let name = format!("{}-{letter}", self.name);
         let mut all = ["ip", "netns", "exec", &name].map(str::to_owned).to_vec();
         all.extend(words);
         all
@@ -117,6 +133,10 @@ impl Hosts {
             .unwrap_or("netns.sh")
             .to_owned())
     }
+}
+
+fn no_namespaces(why: String) -> String {
+    format!("no network namespaces, which need root and iproute2: {why}")
 }
 
 /// The output of a command that must succeed.

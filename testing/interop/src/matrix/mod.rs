@@ -8,9 +8,9 @@ pub(crate) mod child;
 pub(crate) mod command;
 mod dissection;
 pub(crate) mod hosts;
-mod outcome;
+pub(crate) mod outcome;
 pub(crate) mod samples;
-mod scene;
+pub(crate) mod scene;
 pub(crate) mod shared;
 mod table;
 
@@ -55,6 +55,14 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
     if jobs.is_empty() && !request.wants(dissection::NAME) {
         eprintln!("no case of this name with this peer; --list shows all");
         return ExitCode::from(2);
+    }
+    if jobs
+        .iter()
+        .any(|(_, pair)| !pair.other().is_played_always())
+        && let Err(why) = crate::previous::build()
+    {
+        eprintln!("{why}");
+        return ExitCode::FAILURE;
     }
     let mut outcomes = match play(&request, &jobs) {
         Ok(outcomes) => outcomes,
@@ -154,9 +162,14 @@ impl Request {
         for case in CASES {
             let chosen = self.wants(case.name)
                 || (only_dissection && dissection::NEEDS.contains(&case.name));
+            let previous = Pair::with_previous();
             let pairs = Pair::ALL
                 .iter()
-                .filter(|pair| self.peer.is_none_or(|peer| pair.other() == peer));
+                .chain(&previous)
+                .filter(|pair| match self.peer {
+                    Some(peer) => pair.other() == peer,
+                    None => pair.other().is_played_always(),
+                });
             jobs.extend(pairs.filter(|_| chosen).map(|pair| (case, *pair)));
         }
         jobs

@@ -123,7 +123,7 @@ impl<'a> Stage<'a> {
     fn start(&self, role: Role, hosts: Option<&Hosts>) -> Result<Child, Stop> {
         let capture = self.capture(role);
         let command = self.lines.command(role, hosts, capture.as_ref());
-        let own = self.lines.peer(role) == Peer::Whimbrel;
+        let own = self.lines.peer(role).leaves_on_request();
         command
             .and_then(|command| Child::start(command, own))
             .map_err(Stop::Failed)

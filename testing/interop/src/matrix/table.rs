@@ -49,12 +49,19 @@ pub(crate) fn report(outcomes: &[Outcome]) -> bool {
 }
 
 fn table(outcomes: &[Outcome]) -> String {
+    let previous = Pair::with_previous();
+    let is_played = |pair: &&Pair| outcomes.iter().any(|it| it.pair == **pair);
+    let pairs: Vec<&Pair> = Pair::ALL
+        .iter()
+        .chain(&previous)
+        .filter(is_played)
+        .collect();
     let mut text = format!("{:<20}", "");
-    for pair in Pair::ALL {
+    for pair in &pairs {
         text += &format!(" {:>11}", format!("{} >", pair.publisher.name()));
     }
     text += &format!("\n{:<20}", "");
-    for pair in Pair::ALL {
+    for pair in &pairs {
         text += &format!(" {:>11}", pair.subscriber.name());
     }
     text.push('\n');
@@ -65,8 +72,8 @@ fn table(outcomes: &[Outcome]) -> String {
             continue;
         }
         text += &format!("{name:<20}");
-        for pair in Pair::ALL {
-            let cell = row.iter().find(|it| it.pair == *pair);
+        for pair in &pairs {
+            let cell = row.iter().find(|it| it.pair == **pair);
             text += &format!(" {:>11}", cell.map(|it| word(it)).unwrap_or_default());
         }
         text.push('\n');
