@@ -26,7 +26,7 @@ use crate::outbox::Outbox;
 use crate::writer::Change;
 
 /// Byte order of what we send.
-const ENDIAN: Endian = Endian::Little;
+pub(crate) const ENDIAN: Endian = Endian::Little;
 
 /// Slices a message may consist of.
 const PARTS_MAX: usize = 64;

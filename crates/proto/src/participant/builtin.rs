@@ -176,6 +176,15 @@ impl Builtin {
         }
     }
 
+    /// Participant `prefix` has shown that it hears us: tells it what there is without waiting
+    /// for its questions.
+    pub(super) fn serve(&mut self, now: Instant, prefix: GuidPrefix) {
+        for channel in &mut self.channels {
+            let reader = Guid::new(prefix, channel.reader_entity);
+            channel.writer.serve(now, reader);
+        }
+    }
+
     /// Participant `prefix` is gone.
     pub(super) fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, prefix: GuidPrefix) {
         self.forget_readers(now, prefix);
@@ -411,6 +420,7 @@ fn reader_config(guid: Guid, limits: &Limits) -> ReaderConfig {
     ReaderConfig {
         reliable: true,
         durable: true,
+        first_ask_delay: Duration::from_millis(50),
         sample_bytes_max: limits.discovery_sample_bytes_max,
         reassembly_bytes_max: limits.reassembly_bytes_max,
         reassembly_samples_max: limits.reassembly_samples_max,

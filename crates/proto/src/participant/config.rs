@@ -59,6 +59,9 @@ pub struct ParticipantConfig {
     pub unserved_patience: Duration,
     /// As [`Addresses::own`].
     pub own_addresses: Vec<IpAddr>,
+    /// Octets of discovery that leave per second at most, in datagrams without their UDP and IP
+    /// headers; 12.5 MB/s by default. What is over it waits.
+    pub discovery_bytes_per_s_max: u64,
     /// What peers can make us hold.
     pub limits: Limits,
     /// Seeds the jitter of announcements.
@@ -88,6 +91,7 @@ impl ParticipantConfig {
             paths: Vec::new(),
             unserved_patience: Duration::from_secs(5),
             own_addresses: Vec::new(),
+            discovery_bytes_per_s_max: 12_500_000,
             limits: Limits::DEFAULT,
             seed: 0,
         }

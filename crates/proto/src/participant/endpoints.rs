@@ -246,6 +246,9 @@ impl Participant {
             self.resume_if_forgotten(now, reader.prefix);
             return Ok(());
         }
+        if acknowledged.through <= known {
+            return Ok(());
+        }
         match acknowledged.writer {
             EntityId::SEDP_PUBLICATIONS_WRITER => {
                 remote.publications_acked = remote.publications_acked.max(acknowledged.through);

@@ -30,6 +30,7 @@ mod host;
 mod jitter;
 mod lease;
 mod moves;
+mod outlet;
 mod pair;
 mod pairing;
 mod queries;
@@ -64,6 +65,7 @@ use self::guard::Guard;
 use self::host::Claims;
 use self::jitter::Jitter;
 use self::local::Announced;
+use self::outlet::{Outlet, Port};
 use self::pair::PairTable;
 use self::schedule::{AnnounceTimer, ProbeTimer};
 use crate::deadline::{Deadline, Reason, earlier};
@@ -89,6 +91,7 @@ pub struct Participant {
     claims: Claims,
     endings: Endings,
     census: Census,
+    outlet: Outlet,
     departure: Departure,
     builtin: Builtin,
     remotes: BTreeMap<GuidPrefix, RemoteParticipant>,
@@ -144,6 +147,7 @@ impl Participant {
             claims: Claims::default(),
             endings: Endings::default(),
             census: Census::default(),
+            outlet: Outlet::new(config.discovery_bytes_per_s_max),
             departure: Departure::Present,
             builtin: Builtin::new(prefix, &config.limits),
             remotes: BTreeMap::new(),
@@ -259,6 +263,7 @@ impl Participant {
         next = earlier(next, self.probes.next_at.map(|at| (at, Reason::Probe)));
         next = earlier(next, self.lease_deadline());
         next = earlier(next, self.unserved_deadline());
+        next = earlier(next, self.outlet.next_at().map(|at| (at, Reason::Pace)));
         earlier(next, self.builtin.poll_timeout())
     }
 
@@ -282,12 +287,21 @@ impl Participant {
             return;
         }
         self.handle_timeout(now);
-        self.send_announcements(now, outbox);
-        self.builtin.poll_transmit(now, outbox);
+        let mut outlet = core::mem::take(&mut self.outlet);
+        let mut port = Port {
+            outlet: &mut outlet,
+            now,
+            inner: outbox,
+        };
+        self.send_announcements(now, &mut port);
+        self.builtin.poll_transmit(now, &mut port);
         if self.departure == Departure::Leaving {
-            self.send_departure(outbox);
+            self.send_departure(&mut port);
             self.departure = Departure::Gone;
+            outlet.release_all(now, outbox);
         }
+        outlet.release(now, outbox);
+        self.outlet = outlet;
     }
 
     /// Takes the next report.
@@ -313,6 +327,7 @@ impl Participant {
         ParticipantStatistics {
             withheld: self.guard.withheld,
             participants_unanswered: u64::try_from(self.census.unanswered()).unwrap_or(u64::MAX),
+            discovery_dropped: self.outlet.dropped,
             ..self.statistics
         }
     }

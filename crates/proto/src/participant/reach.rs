@@ -102,6 +102,7 @@ impl Participant {
         }
         self.reroute(now, prefix, first);
         if first {
+            self.builtin.serve(now, prefix);
             self.repeat_endings(now, prefix);
         }
     }

@@ -27,6 +27,8 @@ pub struct ParticipantStatistics {
     pub participants_displaced: u64,
     /// Participants known that have not answered.
     pub participants_unanswered: u64,
+    /// Messages dropped because too much waited for the cap on discovery's octets per second.
+    pub discovery_dropped: u64,
     /// Participants and endpoints not admitted because a limit was reached.
     pub not_admitted: u64,
     /// Matches not made because a limit was reached.

@@ -950,8 +950,16 @@ fn nobody_speaks_for_another() {
     let refused = receive(net.member(1), now, wall, address(3), &forged).unwrap_err();
     assert_eq!(refused.kind, RejectKind::Stranger);
     let mut leaving = Participant::new(now, stranger);
-    leaving.depart(now);
     let mut sent = vec![];
+    leaving.poll_transmit(
+        now,
+        &mut Wire {
+            from: address(3),
+            sent: &mut sent,
+        },
+    );
+    sent.clear();
+    leaving.depart(now);
     leaving.poll_transmit(
         now,
         &mut Wire {

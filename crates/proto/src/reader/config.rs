@@ -49,6 +49,9 @@ pub struct ReaderConfig {
     pub reorder_bytes_max: usize,
     /// How long an answer to a heartbeat is delayed. RTPS 2.5 §8.4.12.1.
     pub heartbeat_response_delay: Duration,
+    /// How long writers of this implementation may take to say by themselves what they have,
+    /// before they are asked.
+    pub first_ask_delay: Duration,
     /// How soon the same request may be repeated.
     pub nack_period: Duration,
     /// Fragments that stopped arriving for this long are taken for lost.
@@ -72,6 +75,7 @@ impl ReaderConfig {
             reorder_samples_max: Limits::DEFAULT.reorder_samples_max,
             reorder_bytes_max: Limits::DEFAULT.reorder_bytes_max,
             heartbeat_response_delay: Duration::ZERO,
+            first_ask_delay: Duration::ZERO,
             nack_period: Duration::from_millis(5),
             fragment_patience: Duration::from_millis(10),
             reassembly_patience: Duration::from_secs(2),

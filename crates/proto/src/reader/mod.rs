@@ -24,6 +24,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
 use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
 
 pub use self::config::{KeyExtractor, ReaderConfig};
 pub use self::deliver::{Incoming, IncomingFragments};
@@ -182,7 +183,13 @@ impl Reader {
         }
         let mut proxy = WriterProxy::new(writer);
         if reliable {
-            proxy.ask_at = Some(now);
+            // Our writers say what they have as soon as they are matched.
+            let ours = proxy.info.vendor == VendorId::WHIMBREL;
+            proxy.ask_at = Some(if ours {
+                now.after(self.config.first_ask_delay)
+            } else {
+                now
+            });
         } else {
             proxy.expected = Some(SequenceNumber::FIRST);
         }

@@ -421,6 +421,23 @@ impl Writer {
         }
     }
 
+    /// Sends what `reader` has not acknowledged without waiting to be asked for it.
+    pub fn serve(&mut self, now: Instant, reader: Guid) {
+        let Some(proxy) = self.readers.get_mut(&reader) else {
+            return;
+        };
+        let mut from = proxy.first_relevant.max(proxy.acked.next());
+        while let Some(change) = self.history.next_from(from) {
+            if change.sequence > self.pushed || !proxy.info.reliable {
+                break;
+            }
+            proxy.request_whole(change.sequence);
+            proxy.repair_at = Some(now);
+            from = change.sequence.next();
+        }
+        self.repairs.touch(reader);
+    }
+
     /// Divides what is kept anew where fragments are larger than the way to some reader carries.
     fn shrink_fragments(&mut self) {
         let bytes = self.fragment_bytes();
