@@ -53,6 +53,8 @@ pub struct Scene {
     pub victim: GuidPrefix,
     /// The peer whose identity the attacker uses.
     pub attacker: GuidPrefix,
+    /// A peer that behaves.
+    pub honest: GuidPrefix,
     /// The victim's reliable reader.
     pub victim_reader: EntityId,
     /// The victim's reliable writer.

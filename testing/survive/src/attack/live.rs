@@ -127,6 +127,7 @@ impl Live {
             endian,
             victim: self.victim.writer.guid().prefix,
             attacker: self.attacker.writer.guid().prefix,
+            honest: self.honest.writer.guid().prefix,
             victim_reader: self.victim.reader.guid().entity,
             victim_writer: self.victim.writer.guid().entity,
             writer: self.attacker.writer.guid().entity,

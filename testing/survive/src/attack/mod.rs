@@ -8,8 +8,10 @@
 //! Start at [`CLASSES`]; a new case is a new row of its class. The classes are those of the
 //! vulnerabilities known of other implementations. It must never count as held what was not run.
 
+pub mod announced;
 mod case;
 pub mod compose;
+mod discovery;
 mod fragments;
 mod headers;
 mod lists;
@@ -41,6 +43,7 @@ pub const CLASSES: &[&[Case]] = &[
     fragments::CASES,
     lists::CASES,
     payloads::CASES,
+    discovery::CASES,
 ];
 
 fn run(share: &Share) -> Figure {

@@ -1,5 +1,6 @@
 //! The field in virtual time: a victim, the peer that the attacker plays, and an honest peer.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use whimbrel_base::cursor::Endian;
@@ -8,7 +9,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::RejectCounters;
 use whimbrel_base::time::Duration as Span;
 use whimbrel_fuzz_targets::station::{
-    self, MEMORY_BYTES_MAX, READERS, Station, WRITERS, metatraffic, prefix, topics,
+    MEMORY_BYTES_MAX, READERS, Station, WRITERS, metatraffic, prefix, topics,
 };
 use whimbrel_proto::change::ChangeKind;
 
@@ -89,6 +90,7 @@ impl Model {
             endian,
             victim: prefix(VICTIM),
             attacker: prefix(ATTACKER),
+            honest: prefix(HONEST),
             victim_reader: READERS[0],
             victim_writer: WRITERS[0],
             writer: WRITERS[0],
@@ -208,9 +210,8 @@ fn address(origin: Origin) -> Locator {
     match origin {
         Origin::Peer => metatraffic(ATTACKER),
         Origin::Stranger(number) => {
-            let mut far = station::far_away();
-            far.port = far.port.wrapping_add(u32::from(number)) % 65_536;
-            far
+            let [high, low] = number.to_be_bytes();
+            SocketAddr::from(([198, 18, high, low], 7400)).into()
         }
     }
 }
