@@ -5,6 +5,7 @@
 //! survives. Nothing here is needed by a user of Whimbrel, and nothing here may change a file of
 //! the tree.
 
+mod api;
 mod licences;
 mod metadata;
 mod process;
@@ -25,6 +26,7 @@ usage: cargo xtask COMMAND
   test [--only NAME]   run every step, or the one named; --list names them
   nightly [--only NAME]
                        what takes too long for every change, in the same way
+  api [--print]        compare the public API with what releases promised; --print lists it
   licences             check the licences of all third-party crates against deny.toml
   survive --minutes N | --full [--only NAME]
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         ["setup"] => setup::run(),
         ["test", rest @ ..] => table(steps::STEPS, rest),
         ["nightly", rest @ ..] => table(steps::NIGHTLY, rest),
+        ["api"] => api::check(),
+        ["api", "--print"] => api::print(),
         ["licences"] => licences::run(),
         ["survive", "--minutes", n] => survive::minutes(n).and_then(|n| survive::run(n, None)),
         ["survive", "--minutes", n, "--only", name] => {

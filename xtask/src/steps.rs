@@ -72,6 +72,7 @@ pub(crate) const STEPS: &[Step] = &[
             900,
         )
     },
+    step("api", &["cargo", "xtask", "api"], 600),
     step(
         "fuzz corpora",
         &[

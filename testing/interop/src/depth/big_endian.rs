@@ -155,7 +155,10 @@ fn well_formed(file: &PathBuf) -> Result<(), String> {
     let output = Command::new("tshark")
         .arg("-r")
         .arg(file)
-        .args(["-Y", "_ws.malformed or _ws.expert.severity >= 6291456"])
+        .args([
+            "-Y",
+            "rtps and (_ws.malformed or _ws.expert.severity >= 6291456)",
+        ])
         .args([
             "-T",
             "fields",

@@ -70,8 +70,9 @@ impl Tally {
             took.as_secs_f64()
         );
         for (class, (cases, moved)) in &self.classes {
-            let _ = write!(text, "; {class} {cases}: {} samples", moved.samples);
+            let _ = write!(text, "; {class} {cases}");
             for (count, what) in [
+                (moved.samples, "samples"),
                 (moved.octets / 1024, "KiB"),
                 (moved.restarts, "restarts"),
                 (moved.lost, "datagrams lost"),
