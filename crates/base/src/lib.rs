@@ -34,6 +34,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod budget;
 pub mod buffer;
 pub mod cursor;
 pub mod guid;

@@ -55,6 +55,11 @@ pub struct Limits {
     pub instances_max: usize,
     /// Serialized key of one instance.
     pub key_bytes_max: usize,
+    /// Octets that all writers and readers of one participant hold together in histories, caches,
+    /// reordering and reassembly; 4 GiB by default. Beyond it writes fail and samples are
+    /// rejected. What was taken belongs to the program and is not counted, nor is discovery, which
+    /// the limits above bound.
+    pub memory_bytes_max: usize,
 }
 
 impl Limits {
@@ -83,6 +88,7 @@ impl Limits {
         reorder_bytes_max: 64 << 20,
         instances_max: 4 << 20,
         key_bytes_max: 64 * 1024,
+        memory_bytes_max: if usize::BITS > 32 { 4 << 30 } else { 1 << 30 },
     };
 
     /// Name and value of each, in the order of the fields.
@@ -101,7 +107,7 @@ impl Limits {
             partitions_max partition_bytes_max properties_max property_bytes_max parameters_max
             sample_bytes_max discovery_sample_bytes_max reassembly_bytes_max
             reassembly_samples_max reorder_samples_max reorder_bytes_max instances_max
-            key_bytes_max
+            key_bytes_max memory_bytes_max
         }
     }
 }

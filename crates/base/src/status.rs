@@ -273,6 +273,8 @@ pub enum SampleRejectedKind {
     BySamplesLimit,
     /// `max_samples_per_instance` are there.
     BySamplesPerInstanceLimit,
+    /// The participant holds as many octets as it may. Not a kind of the standard.
+    ByMemoryLimit,
 }
 
 impl SampleRejectedKind {
@@ -283,6 +285,7 @@ impl SampleRejectedKind {
             Self::ByInstancesLimit => "REJECTED_BY_INSTANCES_LIMIT",
             Self::BySamplesLimit => "REJECTED_BY_SAMPLES_LIMIT",
             Self::BySamplesPerInstanceLimit => "REJECTED_BY_SAMPLES_PER_INSTANCE_LIMIT",
+            Self::ByMemoryLimit => "REJECTED_BY_MEMORY_LIMIT",
         }
     }
 }

@@ -13,6 +13,7 @@ mod features;
 mod glob;
 mod known;
 mod ls;
+mod mem;
 mod options;
 mod output;
 mod policies;
@@ -61,6 +62,7 @@ fn run(options: Options) -> Result<(), Failure> {
         Command::Ps(_) => ps::run(&bus, output),
         Command::Ls(args) => ls::run(&bus, &args, output),
         Command::Why(args) => why::run(&bus, &args, output),
+        Command::Mem(_) => mem::run(&bus, output),
         Command::Config(args) => config::run(&bus, args.task, output),
         Command::Features(args) => features::run(&args, output),
         Command::Doctor(_) => doctor::run(&bus, output),

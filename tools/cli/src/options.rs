@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Why(WhyOptions),
     /// Find out what keeps participants from meeting, and what to do about it
     Doctor(Look),
+    /// Show what knowing everybody in the domain takes of a participant's memory
+    Mem(Look),
     /// Print the settings in force and where they come from, or check them
     Config(ConfigOptions),
     /// List every QoS policy: which values work here, which are refused, and the tests
@@ -112,7 +114,7 @@ impl Command {
     /// When to use colours, where the subcommand says so.
     pub(crate) fn color(&self) -> Option<When> {
         match self {
-            Self::Ps(look) | Self::Doctor(look) => look.color,
+            Self::Ps(look) | Self::Doctor(look) | Self::Mem(look) => look.color,
             Self::Ls(it) => it.look.color,
             Self::Config(it) => it.look.color,
             Self::Features(it) => it.look.color,

@@ -238,6 +238,9 @@ impl ReaderCache {
                 slot
             }
         };
+        if let Some(instance) = self.slots.get(slot as usize) {
+            self.tally.include(instance);
+        }
         self.index.insert(handle, slot);
         self.recent = Some((handle, slot));
         slot
@@ -246,6 +249,7 @@ impl ReaderCache {
     fn forget(&mut self, handle: InstanceHandle) {
         if let Some(slot) = self.index.remove(&handle) {
             if let Some(instance) = self.slots.get_mut(slot as usize) {
+                self.tally.exclude(instance);
                 instance.reset(InstanceHandle::NIL);
             }
             self.free.push(slot);

@@ -20,6 +20,12 @@ use whimbrel_base::sample::{InstanceState, SampleInfo, SampleState, ViewState};
 use super::sample::{CachedSample, Generation, KeySource, Stored};
 use super::selector::Selector;
 
+/// What an instance takes beside its key and its samples, in octets.
+const INSTANCE_BYTES: usize = 256;
+
+/// What a sample takes beside its payload, in octets.
+const SAMPLE_BYTES: usize = 128;
+
 /// Room for samples that an empty instance keeps for its next ones.
 const IDLE_ROOM_MAX: usize = 1024;
 
@@ -36,6 +42,8 @@ pub(super) struct Instance {
     unread: usize,
     /// How many samples from the front on were read.
     read_prefix: usize,
+    /// Octets that the samples keep.
+    sample_bytes: usize,
 }
 
 impl Instance {
@@ -50,7 +58,24 @@ impl Instance {
             samples: VecDeque::new(),
             unread: 0,
             read_prefix: 0,
+            sample_bytes: 0,
         }
+    }
+
+    /// Octets that the instance, its key and its samples keep.
+    pub(super) fn held_bytes(&self) -> usize {
+        let key = self.key.as_ref().map_or(0, |key| key.payload.slab_len());
+        INSTANCE_BYTES
+            .saturating_add(key)
+            .saturating_add(self.sample_bytes)
+    }
+
+    /// As [`Instance::held_bytes`], counted from the start.
+    #[cfg(test)]
+    pub(super) fn recounted_bytes(&self) -> usize {
+        let samples: usize = self.samples.iter().map(held_by).sum();
+        assert_eq!(samples, self.sample_bytes);
+        self.held_bytes()
     }
 
     /// Begins anew under another handle, keeping what is allocated. The instance has no samples.
@@ -109,6 +134,7 @@ impl Instance {
 
     /// Adds a sample at the end.
     pub(super) fn push(&mut self, sample: Stored) {
+        self.sample_bytes = self.sample_bytes.saturating_add(held_by(&sample));
         self.samples.push_back(sample);
         self.unread = self.unread.saturating_add(1);
     }
@@ -131,6 +157,7 @@ impl Instance {
         let Some(last) = self.samples.pop_back_if(|last| !last.valid) else {
             return;
         };
+        self.sample_bytes = self.sample_bytes.saturating_sub(held_by(&last));
         if !last.read {
             self.unread = self.unread.saturating_sub(1);
         }
@@ -139,6 +166,7 @@ impl Instance {
 
     fn pop_front(&mut self) -> Option<Stored> {
         let sample = self.samples.pop_front()?;
+        self.sample_bytes = self.sample_bytes.saturating_sub(held_by(&sample));
         self.read_prefix = self.read_prefix.saturating_sub(1);
         if !sample.read {
             self.unread = self.unread.saturating_sub(1);
@@ -235,6 +263,7 @@ impl Instance {
                 false
             });
             self.unread = self.samples.iter().filter(|sample| !sample.read).count();
+            self.sample_bytes = self.samples.iter().map(held_by).sum();
             self.count_read_prefix(self.read_prefix);
         }
         if self.samples.is_empty() && self.samples.capacity() > IDLE_ROOM_MAX {
@@ -278,6 +307,11 @@ impl Instance {
             self.view = ViewState::NotNew;
         }
     }
+}
+
+/// Octets that `sample` keeps.
+fn held_by(sample: &Stored) -> usize {
+    sample.payload.slab_len().saturating_add(SAMPLE_BYTES)
 }
 
 const fn sample_state(sample: &Stored) -> SampleState {

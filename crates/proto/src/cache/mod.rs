@@ -33,6 +33,7 @@ pub use selector::{Selector, Which};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
@@ -94,6 +95,7 @@ pub struct ReaderCache {
     /// Disposed instances without samples whose writers did not unregister them, oldest first.
     /// Some may have come back since.
     retired: VecDeque<InstanceHandle>,
+    account: Account,
 }
 
 impl ReaderCache {
@@ -109,7 +111,20 @@ impl ReaderCache {
             tally: Tally::new(),
             valid_samples: 0,
             retired: VecDeque::new(),
+            account: Account::unlimited(),
         }
+    }
+
+    /// Counts what it holds, which is nothing yet, in `account`.
+    #[must_use]
+    pub fn charged_to(mut self, account: Account) -> Self {
+        self.account = account;
+        self
+    }
+
+    /// Octets held.
+    pub const fn held_bytes(&self) -> usize {
+        self.account.held()
     }
 
     /// Takes in a change. One that is rejected leaves no trace and may be offered again.
@@ -122,7 +137,7 @@ impl ReaderCache {
             change.instance = InstanceHandle::NIL;
         }
         let known = self.find(change.instance);
-        match change.kind {
+        let outcome = match change.kind {
             ChangeKind::Alive => self.add_sample(known, change),
             ChangeKind::Unregistered => Ok(match known {
                 Some(slot) => self.unregister(slot, &change),
@@ -131,7 +146,9 @@ impl ReaderCache {
             ChangeKind::Disposed | ChangeKind::DisposedUnregistered => {
                 self.add_dispose(known, &change)
             }
-        }
+        };
+        self.account.set(self.tally.bytes);
+        outcome
     }
 
     /// A writer is gone: it gives up all of its instances.
@@ -162,6 +179,7 @@ impl ReaderCache {
                 visible |= self.unregister(slot, &change).is_visible();
             }
         }
+        self.account.set(self.tally.bytes);
         visible
     }
 
@@ -180,6 +198,13 @@ impl ReaderCache {
     /// Instances known, also those without samples.
     pub fn instance_count(&self) -> usize {
         self.index.len()
+    }
+
+    /// Octets held, counted from the start.
+    #[cfg(test)]
+    fn recounted_bytes(&self) -> usize {
+        let slots = self.index.values().map(|slot| &self.slots[*slot as usize]);
+        slots.map(Instance::recounted_bytes).sum()
     }
 
     /// Samples held, also those without valid data.

@@ -65,6 +65,7 @@ impl ReaderCache {
                 }
             }
         }
+        self.account.set(self.tally.bytes);
     }
 
     fn access_any(

@@ -7,10 +7,12 @@ use whimbrel_base::sample::{
 
 use super::instance::Instance;
 
-/// Sample counts by instance, view and sample state.
+/// Sample counts by instance, view and sample state, and what they and their instances hold.
 #[derive(Debug)]
 pub(super) struct Tally {
     counts: [usize; 12],
+    /// Octets held.
+    pub(super) bytes: usize,
 }
 
 const SAMPLE_STATES: [SampleState; 2] = [SampleState::NotRead, SampleState::Read];
@@ -23,11 +25,15 @@ const INSTANCE_STATES: [InstanceState; 3] = [
 
 impl Tally {
     pub(super) const fn new() -> Self {
-        Self { counts: [0; 12] }
+        Self {
+            counts: [0; 12],
+            bytes: 0,
+        }
     }
 
     /// Counts the samples of `instance` in.
     pub(super) fn include(&mut self, instance: &Instance) {
+        self.bytes = self.bytes.saturating_add(instance.held_bytes());
         for sample in SAMPLE_STATES {
             if let Some(count) = self.count_mut(instance.state, instance.view, sample) {
                 *count = count.saturating_add(instance.count_of(sample));
@@ -37,6 +43,7 @@ impl Tally {
 
     /// Counts the samples of `instance` out, before it changes.
     pub(super) fn exclude(&mut self, instance: &Instance) {
+        self.bytes = self.bytes.saturating_sub(instance.held_bytes());
         for sample in SAMPLE_STATES {
             if let Some(count) = self.count_mut(instance.state, instance.view, sample) {
                 *count = count.saturating_sub(instance.count_of(sample));

@@ -491,6 +491,11 @@ fn check(seed: u64) {
             "seed {seed} step {step}"
         );
         assert_eq!(
+            cache.held_bytes(),
+            cache.recounted_bytes(),
+            "seed {seed} step {step}"
+        );
+        assert_eq!(
             cache.sample_count(),
             model.sample_count(),
             "seed {seed} step {step}"

@@ -79,6 +79,15 @@ pub(super) struct Builtin {
 }
 
 impl Builtin {
+    /// Octets that its histories and caches hold.
+    pub(super) fn held_bytes(&self) -> usize {
+        let of = |channel: &Channel| {
+            let writer = channel.writer.held_bytes();
+            writer.saturating_add(channel.reader.held_bytes())
+        };
+        self.channels.iter().map(of).fold(0, usize::saturating_add)
+    }
+
     pub(super) fn new(prefix: GuidPrefix, limits: &Limits) -> Self {
         let channel = |writer_entity, reader_entity, writer_bit, reader_bit| Channel {
             writer: Writer::new(writer_config(Guid::new(prefix, writer_entity), limits)),
@@ -231,7 +240,11 @@ impl Builtin {
             match channel.writer.write(now, change.clone()) {
                 Ok(sequence) => return sequence,
                 Err(WriteError::WouldBlock) => {}
-                Err(WriteError::TooLarge { .. } | WriteError::TooManyInstances) => {
+                Err(
+                    WriteError::TooLarge { .. }
+                    | WriteError::TooManyInstances
+                    | WriteError::OutOfMemory,
+                ) => {
                     return SequenceNumber::MAX;
                 }
             }

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_wire::discovery::EndpointData;
 
 use super::Participant;
 use super::local::{LocalReader, LocalWriter};
@@ -56,6 +57,31 @@ impl Participant {
     /// Our own readers.
     pub fn local_readers(&self) -> impl Iterator<Item = &LocalReader> {
         self.local_readers.values().map(|local| &local.endpoint)
+    }
+
+    /// Octets, about, of what others have announced and of what is announced to them.
+    pub fn held_bytes(&self) -> usize {
+        let sum = |parts: &[usize]| parts.iter().copied().fold(0, usize::saturating_add);
+        let endpoint = |size, data: &EndpointData| {
+            sum(&[
+                size,
+                data.topic_name.len(),
+                data.type_name.len(),
+                data.topic_data.value.len(),
+                data.group_data.value.len(),
+            ])
+        };
+        let writers = self.remote_writers.values();
+        let writers = writers.map(|it| endpoint(size_of::<RemoteWriter>(), &it.data.endpoint));
+        let readers = self.remote_readers.values();
+        let readers = readers.map(|it| endpoint(size_of::<RemoteReader>(), &it.data.endpoint));
+        let remotes = self.remotes.values();
+        let size = size_of::<RemoteParticipant>();
+        let remotes = remotes.map(|it| sum(&[size, it.data.user_data.len()]));
+        writers
+            .chain(readers)
+            .chain(remotes)
+            .fold(self.builtin.held_bytes(), usize::saturating_add)
     }
 
     /// Number of matches of all local endpoints.

@@ -24,6 +24,9 @@ const ASK_DOUBLINGS_MAX: u32 = 6;
 /// has arrived, as it had before this reader started over, and then sends no heartbeat either.
 const REPEAT_PERIOD: Duration = Duration::from_secs(2);
 
+/// Nothing is asked for while the budget has less room than this, in octets.
+const ROOM_BYTES: usize = 1024;
+
 /// Requests for fragments sent in one answer.
 const NACK_FRAGS_MAX: usize = 4;
 
@@ -44,6 +47,7 @@ impl Reader {
                 proxy
                     .assemblies
                     .retain(|_, assembly| assembly.arrived_at.after(patience) > now);
+                proxy.settle();
                 self.agenda.touch(writer);
             }
         }
@@ -172,10 +176,15 @@ impl Reader {
         }
     }
 
-    /// What to ask for; nothing while the cache has no room for it.
+    /// What to ask for; nothing while the cache or the budget has no room for it.
     fn wanted(&self, proxy: &WriterProxy) -> SequenceNumberSet {
         let missing = proxy.missing();
-        let room = proxy.waiting.len() < self.config.reorder_samples_max
+        let starved = !proxy.account.has_room(ROOM_BYTES);
+        if starved && proxy.account.held() == 0 {
+            return SequenceNumberSet::new(missing.base());
+        }
+        let room = !starved
+            && proxy.waiting.len() < self.config.reorder_samples_max
             && proxy.waiting_bytes < self.config.reorder_bytes_max;
         if !self.full && room {
             return missing;
@@ -195,9 +204,11 @@ impl Reader {
         proxy: &WriterProxy,
     ) -> Vec<(SequenceNumber, FragmentNumberSet)> {
         let patience = self.config.fragment_patience;
+        let starved = !proxy.account.has_room(ROOM_BYTES);
         proxy
             .assemblies
             .iter()
+            .filter(|(sequence, _)| !starved || proxy.awaited() == Some(**sequence))
             .filter_map(|(sequence, assembly)| {
                 let still_sending = now.since(assembly.arrived_at) < patience;
                 assembly.missing(still_sending).map(|set| (*sequence, set))

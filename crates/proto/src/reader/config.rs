@@ -1,8 +1,10 @@
 //! What a reader is told when it is made.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::fmt;
 
+use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::limits::Limits;
@@ -37,6 +39,8 @@ pub struct ReaderConfig {
     pub keys: Option<Box<dyn KeyExtractor>>,
     /// History and resource limits of its cache.
     pub cache: CacheConfig,
+    /// Where what the reader holds is counted, and how much may be; no limit by default.
+    pub budget: Option<Arc<Budget>>,
     /// Largest sample taken, in octets.
     pub sample_bytes_max: usize,
     /// Octets that half-received samples may hold, beside the one that is being received.
@@ -69,6 +73,7 @@ impl ReaderConfig {
             durable: false,
             keys: None,
             cache,
+            budget: None,
             sample_bytes_max: Limits::DEFAULT.sample_bytes_max,
             reassembly_bytes_max: Limits::DEFAULT.reassembly_bytes_max,
             reassembly_samples_max: Limits::DEFAULT.reassembly_samples_max,

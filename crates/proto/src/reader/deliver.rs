@@ -64,7 +64,12 @@ impl Reader {
         let writer = data.writer;
         let sequence = data.sequence;
         let key_fault = Reject::new(RejectKind::Key, 0);
+        let bytes = data.payload.slab_len();
         let arrived = self.arrived(data);
+        if let Some(arrived) = &arrived {
+            let instance = arrived.instance;
+            self.check_memory((writer, sequence), instance, bytes)?;
+        }
         let (waiting_max, waiting_bytes_max) = (
             self.config.reorder_samples_max,
             self.config.reorder_bytes_max,
@@ -94,7 +99,7 @@ impl Reader {
         Ok(())
     }
 
-    fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {
+    pub(super) fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {
         let proxy = self.writers.get_mut(&writer);
         let proxy = proxy.ok_or(Reject::new(RejectKind::Stranger, 0))?;
         // What is borrowed so may get another deadline.
@@ -147,6 +152,7 @@ impl Reader {
         proxy.expected = Some(sequence.next());
         proxy.gone.forget_below(sequence.0);
         proxy.assemblies = proxy.assemblies.split_off(&sequence.next());
+        proxy.settle();
         self.lose(lost);
         let instance = arrived.instance;
         let bytes = arrived.payload.len();
@@ -197,6 +203,7 @@ impl Reader {
                 }
             }
         }
+        proxy.settle();
         if !had_history && proxy.has_history() {
             self.report(ReaderEvent::HistoryComplete(writer));
         }
@@ -204,18 +211,20 @@ impl Reader {
 
     /// Samples were taken from the cache: goes on with what had found no room.
     pub fn handle_room(&mut self, now: Instant) {
-        if !core::mem::take(&mut self.full) {
+        let full = core::mem::take(&mut self.full);
+        if !core::mem::take(&mut self.starved) && !full {
             return;
         }
         let writers: alloc::vec::Vec<Guid> = self
             .writers
             .iter()
-            .filter(|(_, proxy)| !proxy.waiting.is_empty())
+            .filter(|(_, proxy)| !proxy.waiting.is_empty() || proxy.refused)
             .map(|(guid, _)| *guid)
             .collect();
         for writer in writers {
             self.deliver_in_order(writer);
             if let Some(proxy) = self.writers.get_mut(&writer) {
+                proxy.refused = false;
                 // The writer may be blocked: tell it at once how far we are.
                 proxy.must_answer = true;
                 proxy.answer_at = Some(now);
@@ -251,7 +260,9 @@ impl Reader {
         if reliable && too_early {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
-        self.make_reassembly_room(now, (change.writer, sequence), run.bytes.len())?;
+        let wanted = (change.writer, sequence);
+        self.check_memory(wanted, InstanceHandle::NIL, run.bytes.len())?;
+        self.make_reassembly_room(now, wanted, run.bytes.len())?;
         let proxy = self.proxy(change.writer)?;
         let whole = match proxy.assemblies.get_mut(&sequence) {
             Some(assembly) => assembly.insert(now, &run)?,
@@ -264,8 +275,11 @@ impl Reader {
             }
         };
         proxy.last = proxy.last.max(sequence);
-        if let Some(whole) = whole {
+        if whole.is_some() {
             proxy.assemblies.remove(&sequence);
+        }
+        proxy.settle();
+        if let Some(whole) = whole {
             change.payload = SharedBytes::from_vec(whole);
             return self.handle_data(now, change);
         }

@@ -19,6 +19,7 @@ mod writer_proxy;
 
 use alloc::collections::{BTreeMap, VecDeque};
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
@@ -94,6 +95,8 @@ pub struct Reader {
     cache: ReaderCache,
     /// Some change in order found no room in the cache.
     full: bool,
+    /// Some change found no room in the budget since one last did.
+    starved: bool,
     news: bool,
     /// Counts go on when a writer is matched anew, which may never have taken us for lost and
     /// still remembers what we last counted. RTPS 2.5 §8.3.8.1.
@@ -113,8 +116,10 @@ impl Reader {
         Self {
             writers: BTreeMap::new(),
             agenda: Agenda::default(),
-            cache: ReaderCache::new(config.cache.clone()),
+            cache: ReaderCache::new(config.cache.clone())
+                .charged_to(Account::new(config.budget.clone())),
             full: false,
+            starved: false,
             news: false,
             acknack_count: Count(0),
             nack_frag_count: Count(0),
@@ -150,6 +155,12 @@ impl Reader {
         &mut self.cache
     }
 
+    /// Octets that samples in the cache, and those that are not there yet, hold.
+    pub fn held_bytes(&self) -> usize {
+        let proxies = self.writers.values().map(|proxy| proxy.account.held());
+        proxies.fold(self.cache.held_bytes(), usize::saturating_add)
+    }
+
     /// Number of matched writers.
     pub fn writer_count(&self) -> usize {
         self.writers.len()
@@ -181,7 +192,8 @@ impl Reader {
             known.info = writer;
             return;
         }
-        let mut proxy = WriterProxy::new(writer);
+        let account = Account::new(self.config.budget.clone());
+        let mut proxy = WriterProxy::new(writer, account);
         if reliable {
             // Our writers say what they have as soon as they are matched.
             let ours = proxy.info.vendor == VendorId::WHIMBREL;

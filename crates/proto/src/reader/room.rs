@@ -1,19 +1,52 @@
-//! How much half-received samples may hold, and which of them give way.
+//! How much may be held of what is not in the cache yet, and what gives way.
 //!
 //! When the limit is met the first sample that is still arriving goes on, however large, so that
 //! one after the other is completed. All others share the limit: each writer may always hold its
 //! part of it, so that one that never completes anything keeps no other out.
 
 use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::Instant;
 
-use super::Reader;
 use super::assembly::Assembly;
-use super::writer_proxy::WriterProxy;
+use super::writer_proxy::{ARRIVAL_BYTES, WriterProxy};
+use super::{Reader, ReaderEvent};
 
 impl Reader {
+    /// Makes room in the budget for `bytes` octets of what is `wanted`, or refuses them; once in a
+    /// row that is told. To the next in order of a writer what came early of it gives way: it is
+    /// asked for again, and everything waits for the former.
+    pub(super) fn check_memory(
+        &mut self,
+        (writer, sequence): (Guid, SequenceNumber),
+        instance: InstanceHandle,
+        bytes: usize,
+    ) -> Result<(), Reject> {
+        // The cache may keep a copy to tell the key.
+        let copied = self.config.keys.is_some() && bytes <= self.config.cache.key_source_bytes_max;
+        let twice = bytes.saturating_mul(if copied { 2 } else { 1 });
+        let needed = twice.saturating_add(ARRIVAL_BYTES);
+        let proxy = self.proxy(writer)?;
+        let is_awaited = proxy.awaited() == Some(sequence);
+        if is_awaited {
+            proxy.give_way(sequence, needed);
+        }
+        if proxy.account.has_room(needed) {
+            self.starved &= !is_awaited;
+            return Ok(());
+        }
+        proxy.refused = true;
+        self.statistics.rejected = self.statistics.rejected.saturating_add(1);
+        if !core::mem::replace(&mut self.starved, true) {
+            let reason = SampleRejectedKind::ByMemoryLimit;
+            self.report(ReaderEvent::SampleRejected { reason, instance });
+        }
+        Err(Reject::new(RejectKind::Limit, 0))
+    }
+
     /// Makes room for `more` octets of the half-received sample `wanted`.
     ///
     /// # Errors
@@ -58,6 +91,7 @@ impl Reader {
             let (guid, sequence) = victim.ok_or(Reject::new(RejectKind::Limit, 0))?;
             if let Some(proxy) = self.writers.get_mut(&guid) {
                 proxy.assemblies.remove(&sequence);
+                proxy.settle();
             }
         }
         Ok(())

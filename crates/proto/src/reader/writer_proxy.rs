@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
@@ -18,6 +19,12 @@ use crate::peer::MatchedWriter;
 
 /// How many separate ranges of numbers a gap may leave behind before further ones are refused.
 const GONE_RANGES_MAX: usize = 1024;
+
+/// What a change takes that waits for an earlier one, beside its payload, in octets.
+const WAITING_BYTES: usize = 192;
+
+/// What a change takes at most beside its payload, wherever it goes, in octets.
+pub(super) const ARRIVAL_BYTES: usize = 512;
 
 /// Numbers looked at for one acknowledgement.
 const REQUEST_SPAN: u64 = 256;
@@ -40,6 +47,10 @@ pub(super) type Request = (SequenceNumber, Option<(SequenceNumber, FragmentNumbe
 #[derive(Debug)]
 pub(super) struct WriterProxy {
     pub(super) info: MatchedWriter,
+    /// What `waiting` and `assemblies` hold.
+    pub(super) account: Account,
+    /// Some of its data found no room in the budget.
+    pub(super) refused: bool,
     /// Everything before this is delivered, lost or does not concern this reader. `None` until
     /// the writer has said where its data starts.
     pub(super) expected: Option<SequenceNumber>,
@@ -70,9 +81,11 @@ pub(super) struct WriterProxy {
 }
 
 impl WriterProxy {
-    pub(super) fn new(info: MatchedWriter) -> Self {
+    pub(super) fn new(info: MatchedWriter, account: Account) -> Self {
         Self {
             info,
+            account,
+            refused: false,
             expected: None,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
@@ -89,6 +102,39 @@ impl WriterProxy {
             requested: None,
             must_answer: false,
         }
+    }
+
+    /// The number for which everything waits.
+    pub(super) fn awaited(&self) -> Option<SequenceNumber> {
+        let expected = self.expected?;
+        Some(SequenceNumber(self.gone.first_missing(expected.0)))
+    }
+
+    /// Gives up what came before its turn, the latest first, until `bytes` octets of `sequence`
+    /// fit the budget.
+    pub(super) fn give_way(&mut self, sequence: SequenceNumber, bytes: usize) {
+        while !self.account.has_room(bytes) {
+            if let Some(last) = self.waiting.last_entry() {
+                let payload = last.remove().payload.len();
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(payload);
+            } else if let Some(last) = self.assemblies.last_entry()
+                && *last.key() != sequence
+            {
+                last.remove();
+            } else {
+                return;
+            }
+            self.settle();
+        }
+    }
+
+    /// Counts what is held now.
+    pub(super) fn settle(&mut self) {
+        let waiting = self.waiting.len().saturating_mul(WAITING_BYTES);
+        let assemblies = self.assemblies.values().map(Assembly::memory_bytes);
+        let start = self.waiting_bytes.saturating_add(waiting);
+        self.account
+            .set(assemblies.fold(start, usize::saturating_add));
     }
 
     /// When the reader has next something to do for this writer, and what.

@@ -1,5 +1,8 @@
 //! What a writer is told when it is made.
 
+use alloc::sync::Arc;
+
+use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::time::Duration;
 
@@ -23,6 +26,8 @@ pub struct WriterConfig {
     /// Disposed instances that are remembered although they were not unregistered, once every
     /// reader knows of the disposal; the longest disposed go first. 1,024 by default.
     pub disposed_instances_max: usize,
+    /// Where what history holds is counted, and how much may be; no limit by default.
+    pub budget: Option<Arc<Budget>>,
     /// Largest payload, encapsulation included, in octets.
     pub sample_bytes_max: usize,
     /// Octets that may be unacknowledged before a KEEP_ALL writer blocks.
@@ -61,6 +66,7 @@ impl WriterConfig {
             instances_max: usize::MAX,
             samples_per_instance_max: usize::MAX,
             disposed_instances_max: 1024,
+            budget: None,
             sample_bytes_max: 1 << 30,
             unacknowledged_bytes_max: 1 << 20,
             message_bytes_max: 65_507,

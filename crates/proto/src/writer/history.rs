@@ -6,6 +6,7 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::SequenceNumber;
@@ -42,6 +43,17 @@ impl Change {
     }
 }
 
+/// What a change takes beside its payload, in octets.
+const CHANGE_BYTES: usize = 160;
+
+/// What a known instance takes, in octets.
+const INSTANCE_BYTES: usize = 128;
+
+/// Octets that `change` keeps.
+fn held_by(change: &Change) -> usize {
+    change.payload.slab_len().saturating_add(CHANGE_BYTES)
+}
+
 #[derive(Debug)]
 struct Slot {
     sequence: SequenceNumber,
@@ -61,9 +73,49 @@ pub(super) struct HistoryCache {
     live: usize,
     instances: BTreeMap<InstanceHandle, Instance>,
     last: SequenceNumber,
+    /// Octets that the changes kept hold.
+    change_bytes: usize,
+    account: Account,
 }
 
 impl HistoryCache {
+    /// An empty history that counts what it holds in `account`.
+    pub(super) fn new(account: Account) -> Self {
+        Self {
+            account,
+            ..Self::default()
+        }
+    }
+
+    /// Octets held.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.account.held()
+    }
+
+    /// True when a change of `instance` with `payload` fits the budget, once the change `replaced`
+    /// is gone.
+    pub(super) fn has_memory(
+        &self,
+        instance: InstanceHandle,
+        payload: &SharedBytes,
+        replaced: Option<SequenceNumber>,
+    ) -> bool {
+        let replaced = replaced.and_then(|sequence| self.get(sequence));
+        let freed = replaced.map_or(0, held_by);
+        let known = self.knows(instance);
+        let more = payload
+            .slab_len()
+            .saturating_add(CHANGE_BYTES)
+            .saturating_add(if known { 0 } else { INSTANCE_BYTES });
+        self.account.has_room(more.saturating_sub(freed))
+    }
+
+    fn settle(&mut self) {
+        let instances = self.instances.len().saturating_mul(INSTANCE_BYTES);
+        self.account
+            .set(self.change_bytes.saturating_add(instances));
+    }
+
     /// Number of changes kept.
     pub(super) fn len(&self) -> usize {
         self.live
@@ -131,6 +183,7 @@ impl HistoryCache {
     /// Registers `instance` without writing.
     pub(super) fn register(&mut self, instance: InstanceHandle) {
         self.instances.entry(instance).or_default().registered = true;
+        self.settle();
     }
 
     /// Marks `instance` as no longer registered; it is forgotten with its last change.
@@ -139,6 +192,7 @@ impl HistoryCache {
             known.registered = false;
             if known.sequences.is_empty() {
                 self.instances.remove(&instance);
+                self.settle();
             }
         }
     }
@@ -157,12 +211,14 @@ impl HistoryCache {
         let change = make(sequence);
         self.last = sequence;
         self.live = self.live.saturating_add(1);
+        self.change_bytes = self.change_bytes.saturating_add(held_by(&change));
         let known = self.instances.entry(change.instance).or_default();
         known.sequences.push_back(sequence);
         self.slots.push_back(Slot {
             sequence,
             change: Some(change),
         });
+        self.settle();
         sequence
     }
 
@@ -203,7 +259,9 @@ impl HistoryCache {
         let position = self.position(sequence)?;
         let change = self.slots.get_mut(position)?.change.take()?;
         self.live = self.live.saturating_sub(1);
+        self.change_bytes = self.change_bytes.saturating_sub(held_by(&change));
         self.forget_in_instance(&change);
+        self.settle();
         while self.slots.front().is_some_and(|slot| slot.change.is_none()) {
             self.slots.pop_front();
         }
@@ -260,6 +318,9 @@ impl HistoryCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::sync::Arc;
+    use alloc::vec;
+    use whimbrel_base::budget::Budget;
 
     fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
         history.push(|sequence| Change {
@@ -321,6 +382,26 @@ mod tests {
         assert!(history.knows(instance));
         history.unregister(instance);
         assert!(!history.knows(instance));
+    }
+
+    #[test]
+    fn what_is_held_is_counted_and_given_back() {
+        let budget = Arc::new(Budget::new(10_000));
+        let mut history = HistoryCache::new(Account::new(Some(Arc::clone(&budget))));
+        for number in 0..10 {
+            push(&mut history, number);
+        }
+        assert_eq!(budget.held(), 10 * (4 + CHANGE_BYTES + INSTANCE_BYTES));
+        assert_eq!(history.held_bytes(), budget.held());
+        let large = SharedBytes::from_vec(vec![0; 9000]);
+        assert!(!history.has_memory(InstanceHandle::NIL, &large, None));
+        history.remove_through(SequenceNumber(10));
+        assert_eq!(budget.held(), 0);
+        assert!(history.has_memory(InstanceHandle::NIL, &large, None));
+        history.register(InstanceHandle([1; 16]));
+        assert_eq!(budget.held(), INSTANCE_BYTES);
+        drop(history);
+        assert_eq!(budget.held(), 0);
     }
 
     #[test]

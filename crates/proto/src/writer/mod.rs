@@ -13,6 +13,7 @@ mod config;
 mod endings;
 mod history;
 mod pace;
+mod queries;
 mod reader_proxy;
 mod statistics;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod transmit;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
@@ -71,6 +73,8 @@ pub enum WriteError {
     },
     /// RESOURCE_LIMITS allows no further instance.
     TooManyInstances,
+    /// The budget allows no further change. Nothing was changed then.
+    OutOfMemory,
 }
 
 /// What a writer reports.
@@ -141,7 +145,7 @@ impl Writer {
         Self {
             message: MessageBuilder::new(config.guid.prefix),
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes),
-            history: HistoryCache::default(),
+            history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
             audience: Audience::default(),
             repairs: Agenda::default(),
@@ -205,6 +209,12 @@ impl Writer {
             // HISTORY may give up the disposal for this change, which then must tell of both.
             new.kind = ChangeKind::DisposedUnregistered;
         }
+        if !self
+            .history
+            .has_memory(new.instance, &new.payload, self.replaced_by(&new))
+        {
+            return Err(WriteError::OutOfMemory);
+        }
         if !self.make_room(&new) {
             self.blocked_since.get_or_insert(now);
             self.ask_now = self.audience.holds_history();
@@ -248,6 +258,13 @@ impl Writer {
         } else {
             self.endings.revive(instance);
         }
+    }
+
+    /// The change whose place `new` takes where HISTORY keeps no more of its instance.
+    fn replaced_by(&self, new: &NewChange) -> Option<SequenceNumber> {
+        let depth = self.config.depth?.max(1);
+        let full = self.history.depth(new.instance) >= depth;
+        full.then(|| self.history.oldest(new.instance)).flatten()
     }
 
     fn is_disposed(&self, instance: InstanceHandle) -> bool {
@@ -318,23 +335,6 @@ impl Writer {
         Ok(())
     }
 
-    /// True when `instance` was registered or written and not unregistered since.
-    pub fn is_registered(&self, instance: InstanceHandle) -> bool {
-        self.history.is_registered(instance)
-    }
-
-    /// The registered instances.
-    pub fn registered_instances(&self) -> impl Iterator<Item = InstanceHandle> + '_ {
-        self.history.registered()
-    }
-
-    /// Some change of `instance` still kept, from which its key can be had.
-    pub fn sample_of(&self, instance: InstanceHandle) -> Option<&Change> {
-        self.history
-            .oldest(instance)
-            .and_then(|sequence| self.history.get(sequence))
-    }
-
     /// Number of the newest change.
     pub fn last_sequence(&self) -> SequenceNumber {
         self.history.last()
@@ -360,11 +360,6 @@ impl Writer {
         self.pushed = self.history.last();
         self.push_next = FragmentNumber::FIRST;
         self.heartbeat.reconsider = true;
-    }
-
-    /// Number of changes kept.
-    pub fn history_len(&self) -> usize {
-        self.history.len()
     }
 
     /// Number of matched readers.

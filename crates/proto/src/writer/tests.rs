@@ -1,8 +1,10 @@
 //! A writer and a reader joined by hand, without network or clock.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use whimbrel_base::budget::Budget;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
@@ -735,4 +737,32 @@ fn a_narrower_path_divides_what_is_kept_anew() {
     writer.write(NOW, change(700)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(fragments(&mut sent), [(1, 356), (2, 356)]);
+}
+
+#[test]
+fn a_history_stays_within_its_budget_and_replaces_without_more() {
+    let budget = Arc::new(Budget::new(2000));
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.budget = Some(Arc::clone(&budget));
+    });
+    let mut sent = Sent::default();
+    let mut written = 0;
+    while writer.write(NOW, keyed(ChangeKind::Alive, written)).is_ok() {
+        writer.poll_transmit(NOW, &mut sent);
+        written += 1;
+    }
+    assert!((3..20).contains(&written), "{written}");
+    assert!(budget.held() <= 2000);
+    assert_eq!(writer.held_bytes(), budget.held());
+    let refused = writer.write(NOW, keyed(ChangeKind::Alive, 99));
+    assert_eq!(refused, Err(WriteError::OutOfMemory));
+    // What takes another's place needs no more room, and makes some where it ends an instance.
+    for kind in [ChangeKind::Alive, ChangeKind::DisposedUnregistered] {
+        writer.write(NOW, keyed(kind, 0)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    writer.write(NOW, keyed(ChangeKind::Alive, 99)).unwrap();
+    drop(writer);
+    assert_eq!(budget.held(), 0);
 }

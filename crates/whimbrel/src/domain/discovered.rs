@@ -14,6 +14,7 @@ use whimbrel_wire::discovery::EndpointData;
 
 use super::participant::DomainParticipant;
 use crate::driver::clock;
+use crate::driver::memory::ParticipantMemory;
 use crate::driver::warning::Warning;
 
 /// A participant found on the bus.
@@ -207,6 +208,11 @@ impl DomainParticipant {
     /// What a person should have heard of, oldest first; the newest 64.
     pub fn warnings(&self) -> Vec<Warning> {
         self.inner.core.warnings.all()
+    }
+
+    /// What this participant, each of its entities and discovery hold.
+    pub fn memory(&self) -> ParticipantMemory {
+        self.inner.core.memory()
     }
 
     /// How this participant is doing.

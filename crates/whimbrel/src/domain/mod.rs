@@ -28,5 +28,6 @@ pub use self::ip::IpVersions;
 pub use self::participant::DomainParticipant;
 pub(crate) use self::participant::ParticipantInner;
 pub use self::settings::{Setting, SettingSource};
+pub use crate::driver::memory::{DiscoveryMemory, EndpointMemory, ParticipantMemory};
 pub use crate::driver::warning::Warning;
 pub use whimbrel_proto::{NearestWriter, Unserved};

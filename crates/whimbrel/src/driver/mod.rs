@@ -13,6 +13,7 @@ pub(crate) mod callbacks;
 pub(crate) mod clock;
 pub(crate) mod contain;
 pub(crate) mod engine;
+pub(crate) mod memory;
 pub(crate) mod network;
 pub(crate) mod participant;
 pub(crate) mod ports;

@@ -5,6 +5,7 @@ mod inbound;
 use std::collections::BTreeMap;
 use std::io;
 
+use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::reject::{Reject, RejectCounters};
 use whimbrel_base::status::StatusMask;
@@ -47,6 +48,8 @@ pub(crate) struct ParticipantCore {
     /// Rings when discovery learned something.
     pub(crate) bell: Bell,
     pub(crate) warnings: Warnings,
+    /// What its writers and readers may hold.
+    pub(crate) budget: Arc<Budget>,
     rejects: Mutex<RejectCounters>,
     /// The control machine has heard something and was not drained since.
     unsettled: AtomicBool,
@@ -72,6 +75,7 @@ impl ParticipantCore {
     ) -> io::Result<Arc<Self>> {
         config.set_addresses(sockets.addresses(&network, &interfaces));
         let driver = Driver::shared()?;
+        let budget = Arc::new(Budget::new(config.limits.memory_bytes_max));
         let core = Arc::new_cyclic(|me| Self {
             prefix: config.guid_prefix,
             me: me.clone(),
@@ -87,6 +91,7 @@ impl ParticipantCore {
             status: EntityStatus::new(&driver.callbacks, None),
             bell: Bell::default(),
             warnings,
+            budget,
             rejects: Mutex::new(RejectCounters::default()),
             unsettled: AtomicBool::new(false),
             received: AtomicU64::new(0),
@@ -294,6 +299,11 @@ impl ParticipantCore {
     /// Statuses of an entity within this participant.
     pub(crate) fn new_status(&self) -> Arc<EntityStatus> {
         EntityStatus::new(&self.driver.callbacks, Some(&self.status))
+    }
+
+    /// Its endpoints as they are at the moment.
+    pub(super) fn routes(&self) -> Arc<Routing> {
+        self.routing.load_full()
     }
 
     /// Has listeners at `level` told of what has changed already in the entities within it.

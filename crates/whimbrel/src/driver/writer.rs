@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::BufferPool;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
@@ -44,6 +45,9 @@ pub(crate) struct WriterStatuses {
     pub(crate) offered_deadline_missed: OfferedDeadlineMissed,
 }
 
+/// What a kept key takes beside its octets.
+const KEY_BYTES: usize = 64;
+
 /// What a writer's lock guards.
 pub(crate) struct WriterState {
     pub(crate) machine: Writer,
@@ -52,6 +56,8 @@ pub(crate) struct WriterState {
     pub(crate) matched: BTreeSet<Guid>,
     /// The serialized key of each registered instance.
     pub(crate) keys: BTreeMap<InstanceHandle, Box<[u8]>>,
+    /// What `keys` hold.
+    key_account: Account,
     /// Matched readers whose participants know of this writer.
     confirmed: BTreeSet<Guid>,
 }
@@ -61,10 +67,27 @@ impl WriterState {
     /// keys than RESOURCE_LIMITS allows instances.
     pub(crate) fn note_key(&mut self, instance: InstanceHandle, key: Option<Box<[u8]>>) {
         if !self.machine.is_registered(instance) {
-            self.keys.remove(&instance);
+            self.forget_key(instance);
         } else if let Some(key) = key {
+            self.forget_key(instance);
+            let bytes = key.len().saturating_add(KEY_BYTES);
+            self.key_account
+                .set(self.key_account.held().saturating_add(bytes));
             self.keys.insert(instance, key);
         }
+    }
+
+    fn forget_key(&mut self, instance: InstanceHandle) {
+        if let Some(key) = self.keys.remove(&instance) {
+            let bytes = key.len().saturating_add(KEY_BYTES);
+            self.key_account
+                .set(self.key_account.held().saturating_sub(bytes));
+        }
+    }
+
+    /// Octets that keys hold.
+    pub(super) fn key_bytes(&self) -> usize {
+        self.key_account.held()
     }
 }
 
@@ -97,6 +120,7 @@ impl WriterCore {
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
     ) -> Arc<Self> {
+        let key_account = Account::new(config.budget.clone());
         Arc::new_cyclic(|me| Self {
             guid: config.guid,
             me: me.clone(),
@@ -106,6 +130,7 @@ impl WriterCore {
                 statuses: WriterStatuses::default(),
                 matched: BTreeSet::new(),
                 keys: BTreeMap::new(),
+                key_account,
                 confirmed: BTreeSet::new(),
             }),
             bell: Arc::clone(&status.bell),

@@ -20,6 +20,7 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 use super::publisher::{Publisher, PublisherInner};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
+use crate::driver::memory::EndpointMemory;
 use crate::driver::status::EntityStatus;
 use crate::driver::writer::{Draft, WriterCore, handle_of};
 use crate::error::Error;
@@ -89,6 +90,7 @@ impl<T: DdsType> DataWriter<T> {
         };
         let entity = participant.next_entity(kind);
         let mut config = machine_config(participant.core.guid(entity), &qos);
+        config.budget = Some(Arc::clone(&participant.core.budget));
         let limits = participant.core.look(|control| control.config().limits);
         config.sample_bytes_max = limits.sample_bytes_max;
         config.instances_max = config.instances_max.min(limits.instances_max);
@@ -341,6 +343,11 @@ impl<T: DdsType> DataWriter<T> {
             .ok_or_else(|| Error::BadParameter(format!("reader {reader} is not matched")))
     }
 
+    /// What this writer holds.
+    pub fn memory(&self) -> EndpointMemory {
+        self.inner.core.memory(&self.inner.topic.name)
+    }
+
     /// Counters of this writer.
     pub fn statistics(&self) -> WriterStatistics {
         self.inner.core.lock().machine.statistics()
@@ -436,6 +443,11 @@ pub(crate) fn write_error(error: WriteError) -> Error {
         WriteError::TooLarge { bytes_max } => {
             Error::OutOfResources(format!("the sample is larger than {bytes_max} octets"))
         }
+        WriteError::OutOfMemory => Error::OutOfResources(
+            "the participant holds as many octets as its limit memory_bytes_max allows; take \
+             samples, dispose and unregister instances, or raise it"
+                .into(),
+        ),
         WriteError::TooManyInstances => Error::OutOfResources(
             "RESOURCE_LIMITS max_instances is reached; unregister instances or raise it".into(),
         ),

@@ -51,7 +51,10 @@ impl ReaderInner {
         let entity = participant.next_entity(kind);
         let limits = participant.core.look(|control| control.config().limits);
         let core = ReaderCore::new(
-            machine_config(participant.core.guid(entity), &qos, keys).limits(&limits),
+            ReaderConfig {
+                budget: Some(Arc::clone(&participant.core.budget)),
+                ..machine_config(participant.core.guid(entity), &qos, keys).limits(&limits)
+            },
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
             EntityStatus::new(

@@ -20,6 +20,7 @@ use super::sample::{LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
 use crate::driver::contain::contain;
+use crate::driver::memory::EndpointMemory;
 use crate::driver::sync::lock;
 use crate::driver::writer::handle_of;
 use crate::error::Error;
@@ -309,6 +310,11 @@ impl<T: DdsType> DataReader<T> {
         known
             .flatten()
             .ok_or_else(|| Error::BadParameter(format!("writer {writer} is not matched")))
+    }
+
+    /// What this reader holds. Samples that were taken are the program's own.
+    pub fn memory(&self) -> EndpointMemory {
+        self.inner.core.memory(&self.inner.topic.name)
     }
 
     /// Counters of this reader.

@@ -7,6 +7,7 @@ mod exchange;
 mod features;
 mod listeners;
 mod meeting;
+mod memory;
 mod qos;
 mod raw;
 mod reentry;

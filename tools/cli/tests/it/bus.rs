@@ -39,6 +39,10 @@ fn participants_topics_and_pairs_are_listed() {
     let reader = endpoint(square, "reader");
     assert_eq!(writer["qos"]["DURABILITY"], "TRANSIENT_LOCAL");
     place.run(&["ls", "Hexagon"]).expect(1);
+    let held = place.run(&["mem", "--json"]).expect(0).objects();
+    let discovery = held.last().unwrap();
+    assert_eq!(discovery["entity"], "discovery");
+    assert!(discovery["bytes"].as_u64().unwrap() > 100, "{discovery}");
 
     let (writer, reader) = (guid(writer), guid(reader));
     let run = place

@@ -48,6 +48,7 @@ calls! {
         current_time: |w| w.participant.current_time();
         explain_match: |w| w.participant.explain_match(w.writer.guid(), w.reader.guid());
         warnings: |w| w.participant.warnings();
+        memory: |w| w.participant.memory();
         diagnostics: |w| w.participant.diagnostics();
         wait_for_discovery: |w| w.participant.wait_for_discovery(w.patience, |_| false);
         create_topic: |w| w.participant.create_topic::<Blob>("blobs").unwrap();
@@ -159,6 +160,7 @@ calls! {
             w.writer.matched_subscription_data(matched.first().copied().unwrap_or_default())
         };
         statistics: |w| w.writer.statistics();
+        memory: |w| w.writer.memory();
         publication_matched_status: |w| w.writer.publication_matched_status();
         offered_incompatible_qos_status: |w| w.writer.offered_incompatible_qos_status();
         liveliness_lost_status: |w| w.writer.liveliness_lost_status();
@@ -206,6 +208,7 @@ calls! {
             w.reader.matched_publication_data(matched.first().copied().unwrap_or_default())
         };
         statistics: |w| w.reader.statistics();
+        memory: |w| w.reader.memory();
         undecodable_samples: |w| w.reader.undecodable_samples();
         readiness_fd: |w| w.reader.readiness_fd().unwrap();
         subscription_matched_status: |w| w.reader.subscription_matched_status();
