@@ -14,6 +14,10 @@ use crate::shape::Shape;
 /// How deep sequences, maps and boxes may nest in encoded data.
 pub const DEPTH_MAX: u8 = 64;
 
+/// How deep structures and unions may nest where boxes cannot be told from what they hold: far
+/// deeper than collections and boxes, since several structures may lie between two of these.
+const TYPES_DEPTH_MAX: u8 = 250;
+
 /// PID_EXTENDED without its flags. XTypes 1.3 §7.4.1.2.1.
 const PID_EXTENDED: u16 = 0x3f01;
 
@@ -27,6 +31,7 @@ pub struct Decoder<'a> {
     bare: bool,
     inner_array: bool,
     depth: u8,
+    types_depth: u8,
 }
 
 macro_rules! numbers {
@@ -51,6 +56,7 @@ impl<'a> Decoder<'a> {
             bare: false,
             inner_array: false,
             depth: 0,
+            types_depth: 0,
         }
     }
 
@@ -259,6 +265,23 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub const fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Goes into a structure or union; to be paired with [`Decoder::leave_type`].
+    ///
+    /// # Errors
+    /// [`RejectKind::Depth`] beyond [`TYPES_DEPTH_MAX`].
+    pub(crate) fn enter_type(&mut self) -> Result<(), Reject> {
+        if self.types_depth >= TYPES_DEPTH_MAX {
+            return Err(self.reject(RejectKind::Depth));
+        }
+        self.types_depth = self.types_depth.saturating_add(1);
+        Ok(())
+    }
+
+    /// Comes back from [`Decoder::enter_type`].
+    pub(crate) const fn leave_type(&mut self) {
+        self.types_depth = self.types_depth.saturating_sub(1);
     }
 
     /// Reads a structure or union that may grow: in XCDR2 `read` sees only what its DHEADER

@@ -122,9 +122,9 @@ fn value(kind: Kind, input: &mut Decoder<'_>) -> Result<Value, Reject> {
         Kind::Map(key, to) => map(key(), to(), input)?,
         Kind::Named(description) => {
             // Recursive types reach themselves through boxes, which leave no trace in a kind.
-            input.enter()?;
+            input.enter_type()?;
             let value = named(description, input)?;
-            input.leave();
+            input.leave_type();
             value
         }
     })

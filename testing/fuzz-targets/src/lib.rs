@@ -7,13 +7,18 @@
 //!
 //! Start at [`TARGETS`]. No target may hide a panic.
 
+pub mod bounded;
 pub mod corpus;
+pub mod hunt;
+pub mod mutate;
+pub mod random;
 pub mod raw;
 pub mod record;
 pub mod replay;
 pub mod seeds;
 pub mod station;
 pub mod targets;
+pub mod thread_time;
 
 /// Takes any bytes.
 pub type Target = fn(&[u8]);

@@ -1,5 +1,7 @@
 //! A byte writer that knows only byte order and padding.
 
+use crate::random::Random;
+
 /// Bytes in one byte order.
 #[derive(Clone)]
 pub struct Raw {
@@ -21,6 +23,14 @@ impl Raw {
         Self {
             bytes: Vec::new(),
             little: false,
+        }
+    }
+
+    /// No bytes yet, in either byte order.
+    pub fn either(random: &mut Random) -> Self {
+        match random.once_in(2) {
+            true => Self::big(),
+            false => Self::little(),
         }
     }
 

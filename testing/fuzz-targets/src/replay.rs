@@ -4,9 +4,12 @@
 //! the inputs in.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Target;
+use crate::mutate::mutate;
+use crate::random::Random;
+use crate::thread_time::thread_time;
 
 /// How much is tried of each input.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +18,7 @@ pub struct Effort {
     pub cuts_max: usize,
     /// How many mutations.
     pub mutations: usize,
-    /// How long one form may take, three times in a row; none on builds without optimisation.
+    /// Processor time that one form may take; none on builds without optimisation.
     pub time_max: Option<Duration>,
 }
 
@@ -67,18 +70,18 @@ pub fn replay(target: Target, name: &str, input: &[u8], effort: Effort) -> Outco
 }
 
 /// Runs a target on one form of an input; the error says what went wrong.
-fn run_once(
+pub(crate) fn run_once(
     target: Target,
     form: &[u8],
     time_max: Option<Duration>,
     outcome: &mut Outcome,
 ) -> Result<(), String> {
     let mut took = Duration::MAX;
-    // A busy machine may stop us for longer than the limit; three times in a row it does not.
+    // The first run may also pay for cold memory; three in a row do not.
     for _ in 0..3 {
-        let begin = Instant::now();
+        let begin = thread_time();
         panic::catch_unwind(AssertUnwindSafe(|| target(form))).map_err(|cause| text_of(&*cause))?;
-        took = took.min(begin.elapsed());
+        took = took.min(thread_time().saturating_sub(begin));
         if time_max.is_none_or(|max| took <= max) {
             break;
         }
@@ -114,7 +117,7 @@ fn mutations(input: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {
     let seed = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    let mut random = Random(seed | 1);
+    let mut random = Random::new(seed);
     let count = if input.is_empty() { 0 } else { count };
     let input = input.to_vec();
     (0..count).map(move |_| {
@@ -124,63 +127,6 @@ fn mutations(input: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {
         }
         form
     })
-}
-
-fn mutate(form: &mut Vec<u8>, random: &mut Random) {
-    const EXTREMES: [&[u8]; 8] = [
-        &[0, 0, 0, 0],
-        &[0xff, 0xff, 0xff, 0xff],
-        &[0x7f, 0xff, 0xff, 0xff],
-        &[0xff, 0xff, 0xff, 0x7f],
-        &[0x80, 0, 0, 0],
-        &[0, 0, 0, 0x80],
-        &[1, 0],
-        &[0, 1],
-    ];
-    let at = random.below(form.len().max(1));
-    let to = (at + 1 + random.below(8)).min(form.len());
-    match random.below(5) {
-        0 => {
-            if let Some(byte) = form.get_mut(at) {
-                *byte ^= 1 << random.below(8);
-            }
-        }
-        1 => {
-            let extreme = EXTREMES[random.below(EXTREMES.len())];
-            for (slot, byte) in form.iter_mut().skip(at).zip(extreme) {
-                *slot = *byte;
-            }
-        }
-        2 => {
-            form.drain(at.min(to)..to);
-        }
-        3 => {
-            let part = form[at.min(to)..to].to_vec();
-            let place = random.below(form.len() + 1);
-            form.splice(place..place, part);
-        }
-        _ => {
-            if let Some(byte) = form.get_mut(at) {
-                *byte = random.next().to_le_bytes()[0];
-            }
-        }
-    }
-}
-
-/// An xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
 }
 
 #[cfg(test)]
@@ -218,8 +164,8 @@ mod tests {
     #[test]
     fn a_slow_input_is_found() {
         let slow: Target = |_| {
-            let begin = Instant::now();
-            while begin.elapsed() < Duration::from_millis(3) {}
+            let begin = thread_time();
+            while thread_time().saturating_sub(begin) < Duration::from_millis(3) {}
         };
         let strict = Effort {
             time_max: Some(Duration::from_millis(1)),

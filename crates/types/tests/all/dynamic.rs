@@ -1,7 +1,7 @@
 //! Payloads read by a description alone.
 
 use whimbrel_types::dynamic::{key_value_from_payload, value_from_payload};
-use whimbrel_types::{DdsType, RejectKind, key_to_payload};
+use whimbrel_types::{DdsType, RejectKind, from_payload, key_to_payload};
 
 use crate::golden::{FORMS, encode, fixed, growing};
 
@@ -58,6 +58,28 @@ fn a_cut_payload_is_refused() {
         for end in 0..payload.len() - 4 {
             // The options count three octets of padding, so even the last octet counts.
             assert!(value_from_payload(fixed::Seqs::describe(), &payload[..end]).is_err());
+        }
+    }
+}
+
+/// A type that holds itself in sequences.
+#[derive(whimbrel_derive::DdsType, Debug, PartialEq)]
+#[dds(crate = "::whimbrel_types")]
+struct Nest {
+    eggs: Vec<Self>,
+}
+
+#[test]
+fn what_can_be_read_can_be_shown_however_deep() {
+    for depth in [1, 32, 33, 63, 64, 65] {
+        let empty = Nest { eggs: vec![] };
+        let nest = (1..depth).fold(empty, |inner, _| Nest { eggs: vec![inner] });
+        for form in FORMS {
+            let payload = encode(&nest, form);
+            let read = from_payload::<Nest>(&payload).map(drop);
+            let shown = value_from_payload(Nest::describe(), &payload).map(drop);
+            assert_eq!(read.is_ok(), depth <= 64, "{depth}");
+            assert_eq!(shown.is_ok(), read.is_ok(), "{depth}");
         }
     }
 }

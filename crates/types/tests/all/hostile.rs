@@ -301,6 +301,9 @@ fn nesting_has_a_limit() {
         );
         let payload = encode(&tree(deepest), form);
         assert_eq!(refusal::<Tree>(&payload), Some(RejectKind::Depth));
-        assert!(value_from_payload(Tree::describe(), &payload).is_err());
+        // What is shown may nest deeper, since boxes leave no trace there, but not without end.
+        let payload = encode(&tree(300), form);
+        let shown = value_from_payload(Tree::describe(), &payload);
+        assert_eq!(shown.unwrap_err().kind, RejectKind::Depth);
     }
 }

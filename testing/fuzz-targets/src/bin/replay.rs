@@ -3,19 +3,15 @@
 //! It runs itself again with a bound on its memory, so that an allocation by a claimed size ends
 //! it; panics and inputs that take too long fail it.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use whimbrel_fuzz_targets::replay::{Effort, replay};
-use whimbrel_fuzz_targets::{TARGETS, Target, corpus};
-
-/// Address space of the run in KiB: far above what the inputs need, far below what they claim.
-const MEMORY_KIB: &str = "524288";
-const BOUNDED: &str = "WHIMBREL_REPLAY_BOUNDED";
+use whimbrel_fuzz_targets::{TARGETS, Target, bounded, corpus};
 
 fn main() -> ExitCode {
-    if std::env::var_os(BOUNDED).is_none() {
-        return run_bounded();
+    if !bounded::is_bounded() {
+        return bounded::run_again();
     }
     std::panic::set_hook(Box::new(|_| {}));
     let wanted: Vec<String> = std::env::args().skip(1).collect();
@@ -32,31 +28,6 @@ fn main() -> ExitCode {
     match !reports.is_empty() && reports.iter().all(Result::is_ok) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
-    }
-}
-
-/// Starts this program again under the shell's memory limit.
-fn run_bounded() -> ExitCode {
-    let script = format!("ulimit -v {MEMORY_KIB} && exec \"$0\" \"$@\"");
-    let me = std::env::current_exe();
-    let status = me.and_then(|me| {
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", &script])
-            .arg(me)
-            .args(std::env::args_os().skip(1));
-        shell.env(BOUNDED, "1").status()
-    });
-    match status {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => {
-            eprintln!("replay: {status}");
-            ExitCode::FAILURE
-        }
-        Err(why) => {
-            eprintln!("replay: {why}");
-            ExitCode::FAILURE
-        }
     }
 }
 

@@ -267,6 +267,10 @@ impl<'a> Pair<'a> {
     fn take(&mut self, station: usize) {
         let other = 1 - station;
         for index in [0, 1] {
+            // Nearly every step brings nothing; a look at each reader was most of the time.
+            if self.stations[station].readers[index].cache().sample_count() == 0 {
+                continue;
+            }
             for sample in self.stations[station].fetch(index, true) {
                 if self.tainted || !sample.info.valid_data {
                     continue;

@@ -11,10 +11,11 @@ use whimbrel_base::time::Duration as Span;
 use whimbrel_fuzz_targets::station::{
     MEMORY_BYTES_MAX, READERS, Station, WRITERS, metatraffic, prefix, topics,
 };
+use whimbrel_fuzz_targets::thread_time::thread_time;
 use whimbrel_proto::change::ChangeKind;
 
 use super::case::{Field, Origin, Sample, Scene};
-use super::watch::{Costs, STEP_MAX, thread_time};
+use super::watch::{Costs, STEP_MAX};
 use crate::heap;
 
 /// Numbers of the stations.

@@ -2,18 +2,9 @@
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 /// Processor time of one step at most. It is the time of the thread alone, so that other work on
 /// the machine does not count.
 pub(super) const STEP_MAX: Duration = Duration::from_millis(50);
-
-/// Processor time that this thread has used.
-pub(super) fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = Duration::from_secs(time.tv_sec.unsigned_abs());
-    seconds.saturating_add(Duration::from_nanos(time.tv_nsec.unsigned_abs()))
-}
 
 /// The costs of the steps of one case, or of many.
 #[derive(Clone, Copy, Default, Debug)]
