@@ -114,8 +114,7 @@ impl Participant {
             .metatraffic_multicast
             .iter()
             .any(|group| self.config.announce_to.contains(group));
-        let patience = self.config.lease.divided_by(2);
-        let silent = now.since(remote.undirected_at) >= patience;
+        let silent = !remote.greetings.prove_multicast(now, self.config.lease);
         !common || silent || remote.vendor() == VendorId::FAST_DDS
     }
 

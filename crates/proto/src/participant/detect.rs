@@ -15,6 +15,7 @@ use whimbrel_wire::parameter::ParameterId;
 
 use super::Participant;
 use super::event::ParticipantEvent;
+use super::greetings::Greetings;
 use super::host::Answered;
 use super::remote::{Heard, RemoteParticipant};
 use crate::change::ChangeKind;
@@ -164,10 +165,13 @@ impl Participant {
             }
             None => self.admit_participant(now, from, data)?,
         }
+        if let Some(remote) = self.remotes.get_mut(&prefix)
+            && remote.greetings.note(now, directed, self.config.lease)
+        {
+            self.replies.insert(prefix);
+        }
         if directed {
             self.handle_answered(now, prefix, from);
-        } else if let Some(remote) = self.remotes.get_mut(&prefix) {
-            remote.undirected_at = now;
         }
         self.ask_unanswered(prefix, bytes);
         Ok(())
@@ -196,7 +200,7 @@ impl Participant {
             endpoints: 0,
             contest: None,
             address_heard_at: now,
-            undirected_at: Instant::ZERO,
+            greetings: Greetings::default(),
             check_at: now,
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,

@@ -25,6 +25,7 @@ mod detect;
 mod endings;
 mod endpoints;
 mod expectant;
+mod greetings;
 mod guard;
 mod host;
 mod jitter;

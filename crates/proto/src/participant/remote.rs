@@ -12,6 +12,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{ParticipantData, ReaderData, WriterData};
 
+use super::greetings::Greetings;
 use super::host::{Answered, Host};
 use crate::discovery::locators::Route;
 use crate::discovery::matching::{ReaderFacts, WriterFacts};
@@ -91,8 +92,8 @@ pub struct RemoteParticipant {
     pub(super) contest: Option<Contest>,
     /// When discovery traffic last came from `address`, or from where it has answered.
     pub(super) address_heard_at: Instant,
-    /// When it last sent an announcement that was not meant for us alone.
-    pub(super) undirected_at: Instant,
+    /// How it announces itself.
+    pub(super) greetings: Greetings,
     /// When to look whether its lease has ended.
     pub(super) check_at: Instant,
     /// Announcements of our writers up to here are acknowledged.
