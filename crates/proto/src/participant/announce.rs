@@ -115,6 +115,8 @@ impl Participant {
             .iter()
             .any(|group| self.config.announce_to.contains(group));
         let silent = !remote.greetings.prove_multicast(now, self.config.lease);
+        // What arrived late may have shown that it hears us after it took us for lost.
+        let silent = silent || !self.builtin.is_answered_by(&remote.data);
         !common || silent || remote.vendor() == VendorId::FAST_DDS
     }
 

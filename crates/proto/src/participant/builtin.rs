@@ -203,6 +203,19 @@ impl Builtin {
         }
     }
 
+    /// True when each reader that `peer` has of our endpoint announcements has answered since it
+    /// was matched.
+    pub(super) fn is_answered_by(&self, peer: &ParticipantData) -> bool {
+        let has = |it: &&Channel| {
+            it.reader_entity != EntityId::PARTICIPANT_MESSAGE_READER
+                && peer.builtin_endpoints.contains(it.reader_bit)
+        };
+        self.channels.iter().filter(has).all(|it| {
+            it.writer
+                .is_confirmed(Guid::new(peer.guid.prefix, it.reader_entity))
+        })
+    }
+
     /// Forgets what the readers of `prefix` have received.
     pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix) {
         for channel in &mut self.channels {
