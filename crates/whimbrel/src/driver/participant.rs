@@ -47,7 +47,7 @@ pub(crate) struct ParticipantCore {
     pub(crate) status: Arc<EntityStatus>,
     /// Rings when discovery learned something.
     pub(crate) bell: Bell,
-    pub(crate) warnings: Warnings,
+    pub(crate) warnings: Arc<Warnings>,
     /// What its writers and readers may hold.
     pub(crate) budget: Arc<Budget>,
     rejects: Mutex<RejectCounters>,
@@ -90,7 +90,7 @@ impl ParticipantCore {
             topics: Mutex::default(),
             status: EntityStatus::new(&driver.callbacks, None),
             bell: Bell::default(),
-            warnings,
+            warnings: Arc::new(warnings),
             budget,
             rejects: Mutex::new(RejectCounters::default()),
             unsettled: AtomicBool::new(false),

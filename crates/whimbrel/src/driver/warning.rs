@@ -34,6 +34,15 @@ pub enum Warning {
         /// The term.
         term: String,
     },
+    /// A reader that held back a writer's full history was given up: it did not answer for 10 s, or
+    /// took nothing for 60 s. The writer goes on without it; samples it misses until it progresses
+    /// again are lost to it.
+    ReaderGivenUp {
+        /// The writer.
+        writer: Guid,
+        /// The reader.
+        reader: Guid,
+    },
     /// Somebody else sends with the identity of this participant. Once per address.
     OwnGuidClaimed {
         /// From where.
@@ -50,6 +59,11 @@ impl fmt::Display for Warning {
             Self::InterfaceMissing { term } => {
                 write!(f, "interfaces: nothing here is `{term}`")
             }
+            Self::ReaderGivenUp { writer, reader } => write!(
+                f,
+                "writer {writer} was held back by reader {reader}, which makes no progress, and \
+                 goes on without it"
+            ),
             Self::OwnGuidClaimed { from } => {
                 write!(f, "{from} sends with the GUID of this participant")
             }

@@ -20,13 +20,15 @@ use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig, Writer
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
+use super::contain::contain;
 use super::engine::Engine;
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::{EntityStatus, News};
-use super::sync::atomic::{AtomicUsize, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
+use super::warning::{Warning, Warnings};
 
 /// Slab size of the pool that samples are encoded into.
 const SLAB_BYTES: usize = 4096;
@@ -60,9 +62,18 @@ pub(crate) struct WriterState {
     key_account: Account,
     /// Matched readers whose participants know of this writer.
     confirmed: BTreeSet<Guid>,
+    /// Readers given up and not warned of yet.
+    given_up: Vec<Guid>,
 }
 
 impl WriterState {
+    /// Readers that are matched in both directions.
+    fn ready_count(&self) -> usize {
+        let both =
+            |guid: &&Guid| self.confirmed.contains(guid) && self.machine.is_confirmed(**guid);
+        self.matched.iter().filter(both).count()
+    }
+
     /// Keeps `key`, if there is one, while `instance` is registered, so that there are never more
     /// keys than RESOURCE_LIMITS allows instances.
     pub(crate) fn note_key(&mut self, instance: InstanceHandle, key: Option<Box<[u8]>>) {
@@ -104,6 +115,11 @@ pub(crate) struct WriterCore {
     timer: TimerSlot,
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
+    warnings: Arc<Warnings>,
+    /// Readers that must be matched in both directions before anything is written.
+    awaited: AtomicUsize,
+    /// Some reader in `given_up` was not warned of yet.
+    gave_up: AtomicBool,
 }
 
 /// What a write needs besides the payload.
@@ -119,6 +135,7 @@ impl WriterCore {
         sockets: Arc<Sockets>,
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
+        warnings: Arc<Warnings>,
     ) -> Arc<Self> {
         let key_account = Account::new(config.budget.clone());
         Arc::new_cyclic(|me| Self {
@@ -132,6 +149,7 @@ impl WriterCore {
                 keys: BTreeMap::new(),
                 key_account,
                 confirmed: BTreeSet::new(),
+                given_up: Vec::new(),
             }),
             bell: Arc::clone(&status.bell),
             status,
@@ -139,6 +157,9 @@ impl WriterCore {
             timer: TimerSlot::default(),
             sockets,
             engine,
+            warnings,
+            awaited: AtomicUsize::new(0),
+            gave_up: AtomicBool::new(false),
         })
     }
 
@@ -150,6 +171,18 @@ impl WriterCore {
     pub(crate) fn drain(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
         let news = self.settle(state, now);
         self.status.tell(news);
+        if self.gave_up.swap(false, Ordering::SeqCst) {
+            self.warn_of_given_up();
+        }
+    }
+
+    fn warn_of_given_up(&self) {
+        let writer = self.guid;
+        let given_up = std::mem::take(&mut self.lock().given_up);
+        for reader in given_up {
+            let warning = Warning::ReaderGivenUp { writer, reader };
+            let _ = contain(|| self.warnings.raise(warning));
+        }
     }
 
     /// Sends what is due, arms the next deadline and lets go of the lock.
@@ -159,11 +192,20 @@ impl WriterCore {
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
         let mut news = false;
         while let Some(event) = state.machine.poll_event() {
-            if let WriterEvent::InstanceForgotten(instance) = event {
-                state.note_key(instance, None);
-            } else {
-                news = true;
+            match event {
+                WriterEvent::InstanceForgotten(instance) => {
+                    state.note_key(instance, None);
+                    continue;
+                }
+                WriterEvent::ReaderGivenUp(reader) => {
+                    state.given_up.push(reader);
+                    self.gave_up.store(true, Ordering::SeqCst);
+                }
+                WriterEvent::Progress
+                | WriterEvent::ReaderConfirmed(_)
+                | WriterEvent::ReaderResumed(_) => {}
             }
+            news = true;
         }
         let deadline = state.machine.poll_timeout();
         drop(state);
@@ -188,7 +230,7 @@ impl WriterCore {
     ) -> Result<SequenceNumber, WriteError> {
         let mut state = state;
         let started = clock::now();
-        match state.machine.write(started, draft.change.clone()) {
+        match self.admit(&mut state, started, &draft.change) {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {
                 self.drain(state, started);
@@ -207,11 +249,42 @@ impl WriterCore {
         waited.unwrap_or_else(|| self.replace(&draft.change))
     }
 
+    fn admit(
+        &self,
+        state: &mut WriterState,
+        now: Instant,
+        change: &NewChange,
+    ) -> Result<SequenceNumber, WriteError> {
+        if self.is_held(state) {
+            return Err(WriteError::WouldBlock);
+        }
+        state.machine.write(now, change.clone())
+    }
+
+    /// Holds what is written until `count` readers are matched in both directions.
+    pub(crate) fn hold_until_matched(&self, count: usize) {
+        self.awaited.store(count, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// True until enough readers are matched; then never again.
+    fn is_held(&self, state: &WriterState) -> bool {
+        let awaited = self.awaited.load(Ordering::SeqCst);
+        if awaited == 0 || state.ready_count() < awaited {
+            return awaited > 0;
+        }
+        self.awaited.store(0, Ordering::SeqCst);
+        false
+    }
+
     /// After all the waiting allowed: a KEEP_LAST history replaces what has not left yet, any
     /// other stays as it is. DDS 1.4 §2.2.3.18.
     fn replace(&self, change: &NewChange) -> Result<SequenceNumber, WriteError> {
         let mut state = self.lock();
         if state.machine.config().depth.is_none() {
+            return Err(WriteError::WouldBlock);
+        }
+        if self.is_held(&state) {
             return Err(WriteError::WouldBlock);
         }
         let now = clock::now();
@@ -228,7 +301,7 @@ impl WriterCore {
     ) -> Option<Result<SequenceNumber, WriteError>> {
         let mut state = self.lock();
         let now = clock::now();
-        let outcome = state.machine.write(now, change.clone());
+        let outcome = self.admit(&mut state, now, change);
         self.drain(state, now);
         (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
     }
@@ -295,10 +368,7 @@ impl WriterCore {
 
     /// Readers that are matched in both directions.
     pub(crate) fn ready_count(&self) -> usize {
-        let state = self.lock();
-        let both =
-            |guid: &&Guid| state.confirmed.contains(guid) && state.machine.is_confirmed(**guid);
-        state.matched.iter().filter(both).count()
+        self.lock().ready_count()
     }
 
     /// Reads statuses and notes that `kind` was read.

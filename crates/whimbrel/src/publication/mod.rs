@@ -4,6 +4,7 @@ mod asynchronous;
 mod instances;
 mod publisher;
 mod statuses;
+mod wait;
 mod writer;
 
 pub use self::publisher::Publisher;

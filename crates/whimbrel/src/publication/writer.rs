@@ -102,6 +102,7 @@ impl<T: DdsType> DataWriter<T> {
                 &participant.core.driver.callbacks,
                 Some(&publisher.inner.status),
             ),
+            Arc::clone(&participant.core.warnings),
         );
         participant.core.add_writer(&core);
         let inner = Arc::new(WriterInner {
@@ -279,37 +280,6 @@ impl<T: DdsType> DataWriter<T> {
             buffer,
             key: wants_key.then(|| self.serialized_key(value)).transpose()?,
         })
-    }
-
-    /// Waits until every reliable reader has acknowledged what was written so far.
-    /// DDS 1.4 §2.2.2.4.2.15.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when that takes longer than `timeout`.
-    pub fn wait_for_acknowledgments(&self, timeout: StdDuration) -> Result<(), Error> {
-        let target = self.inner.core.lock().machine.last_sequence();
-        let done = || {
-            let state = self.inner.core.lock();
-            state.machine.is_acknowledged(target).then_some(())
-        };
-        self.inner
-            .core
-            .bell
-            .wait_until(clock::deadline(timeout), done)
-            .ok_or(Error::Timeout)
-    }
-
-    /// Waits until `count` readers are matched in both directions: they know of this writer and
-    /// will receive what it writes from now on.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`] when that takes longer than `timeout`.
-    pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
-        let core = &self.inner.core;
-        let done = || (core.ready_count() >= count).then_some(());
-        core.bell
-            .wait_until(clock::deadline(timeout), done)
-            .ok_or(Error::Timeout)
     }
 
     /// The matched readers. DDS 1.4 §2.2.2.4.2.21.

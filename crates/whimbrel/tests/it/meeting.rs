@@ -4,9 +4,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use whimbrel::domain::{DomainParticipantBuilder, IpVersions};
-use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant};
+use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Error, Topic};
 
-use super::{PATIENCE, Position, position, tag};
+use super::{PATIENCE, Position, pair, position, tag};
 
 const V4_LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6_LOCALHOST: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
@@ -117,4 +117,39 @@ fn where_all_ports_are_taken_a_participant_uses_another_and_finds_those_that_hav
     let beyond = join();
     assert_eq!(index(&beyond), None);
     exchange(&last, &beyond);
+}
+
+#[test]
+fn writes_are_held_until_enough_readers_are_there() {
+    let (here, there) = pair();
+    let qos = DataWriterQos::default()
+        .reliable()
+        .keep_all()
+        .max_blocking_time(whimbrel::Duration::from_secs(20));
+    let topic: Topic<Position> = here.create_topic("positions").unwrap();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    writer.hold_until_matched(2);
+    let early = writer.try_write(&position("tram", 0));
+    assert!(matches!(early, Err(Error::Timeout)), "{early:?}");
+    let topic: Topic<Position> = there.create_topic("positions").unwrap();
+    let read = || {
+        let qos = DataReaderQos::default().reliable().keep_all();
+        there.create_datareader(&topic, qos).unwrap()
+    };
+    let first = read();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    assert!(writer.try_write(&position("tram", 0)).is_err());
+    let blocked = std::thread::spawn({
+        let writer = writer.clone();
+        move || writer.write(&position("tram", 1))
+    });
+    let second = read();
+    blocked.join().unwrap().unwrap();
+    for reader in [&first, &second] {
+        let samples = reader.take_timeout(10, PATIENCE).unwrap();
+        assert_eq!(samples[0].data(), Some(&position("tram", 1)));
+    }
+    // Held once, not again when they leave.
+    drop((first, second));
+    writer.try_write(&position("tram", 2)).unwrap();
 }

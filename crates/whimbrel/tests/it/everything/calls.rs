@@ -153,6 +153,7 @@ calls! {
         wait_for_acknowledgments: |w| w.writer.wait_for_acknowledgments(w.patience);
         wait_for_acknowledgments_async: |w| poll(w.writer.wait_for_acknowledgments_async());
         wait_for_matched: |w| w.writer.wait_for_matched(1, w.patience);
+        hold_until_matched: |w| w.writer.hold_until_matched(0);
         wait_for_matched_async: |w| poll(w.writer.wait_for_matched_async(99));
         matched_subscriptions: |w| w.writer.matched_subscriptions();
         matched_subscription_data: |w| {
