@@ -195,7 +195,8 @@ impl Timestamp {
             return (-1, u32::MAX);
         }
         let (seconds, nanos) = split(self.0);
-        if seconds >= u32::MAX as i64 {
+        // No nanosecond of the last second has the fraction of TIME_INVALID.
+        if seconds > u32::MAX as i64 {
             return (-1, u32::MAX);
         }
         ((seconds as u32).cast_signed(), nanos_to_fraction(nanos))

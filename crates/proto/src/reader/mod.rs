@@ -10,6 +10,8 @@ mod acknowledge;
 mod assembly;
 mod config;
 mod deliver;
+#[cfg(test)]
+mod edges;
 mod ranges;
 mod reassembly;
 mod room;

@@ -10,6 +10,8 @@
 mod acknowledge;
 mod audience;
 mod config;
+#[cfg(test)]
+mod edges;
 mod endings;
 mod history;
 mod pace;

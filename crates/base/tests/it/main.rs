@@ -1,0 +1,4 @@
+//! Arithmetic at its edges.
+
+mod numbers;
+mod times;
