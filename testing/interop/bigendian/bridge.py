@@ -2,6 +2,7 @@
 """A bridge between two interfaces that passes RTPS on in big-endian, and everything else as it is.
 
 usage: bridge.py IN OUT --type shape|keyless|telemetry [--drop PER-MILLE] [--seed N] [--capture FILE]
+       [--spoil-types]
 
 Works both ways until standard input ends. What is passed on turned is counted and captured. The last line is
 `turned N dropped N`, or `unknown TEXT` with exit code 1 for a datagram whose layout the turner does not know.
@@ -36,7 +37,9 @@ def main():
     p.add_argument("--drop", type=int, default=0)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--capture")
+    p.add_argument("--spoil-types", action="store_true")
     o = p.parse_args()
+    octets.SPOIL_TYPES = o.spoil_types
     sockets = [opened(o.left), opened(o.right)]
     other = {sockets[0]: sockets[1], sockets[1]: sockets[0]}
     chance = random.Random(o.seed)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::big_endian::{BigEndian, Traffic};
 use super::mesh::Mesh;
+use super::of_matrix::OfMatrix;
 use super::pressure::Pressure;
-use super::previous::Previous;
 use super::restarts::{Restarts, Which};
 use super::stage::Stage;
 use super::tally::Moved;
@@ -33,7 +33,7 @@ pub(crate) enum Course {
     Pressure(Pressure),
     Mesh(Mesh),
     BigEndian(BigEndian),
-    Previous(Previous),
+    OfMatrix(OfMatrix),
 }
 
 impl Job {
@@ -46,7 +46,7 @@ impl Job {
             Course::Pressure(it) => format!("{class}: {it}"),
             Course::Mesh(it) => format!("{class}: {it}"),
             Course::BigEndian(it) => format!("{class}: {it}"),
-            Course::Previous(it) => format!("{class}: {it}"),
+            Course::OfMatrix(it) => format!("{class}: {it}"),
         }
     }
 
@@ -57,7 +57,7 @@ impl Job {
             Course::Loss(it) => it.pair,
             Course::Pressure(it) => it.pair,
             Course::BigEndian(it) => it.pair,
-            Course::Previous(it) => it.pair,
+            Course::OfMatrix(it) => it.pair,
             Course::Mesh(it) => return it.members.contains(&peer),
         };
         pair.other() == peer
@@ -71,7 +71,7 @@ impl Job {
             Course::Pressure(it) => it.play(stage),
             Course::Mesh(it) => it.play(stage),
             Course::BigEndian(it) => it.play(stage),
-            Course::Previous(it) => it.play(stage),
+            Course::OfMatrix(it) => it.play(stage),
         }
     }
 }
@@ -85,6 +85,7 @@ pub(crate) fn jobs(full: bool, previous: bool) -> Vec<Job> {
         loss(full),
         pressure(full),
         big_endian(),
+        lossy(),
     ];
     if previous {
         classes.push(with_previous());
@@ -202,10 +203,27 @@ fn mesh(full: bool) -> Vec<Job> {
 
 fn big_endian() -> Vec<Job> {
     let mut jobs = Vec::new();
-    for traffic in [Traffic::Shape, Traffic::Fragments, Traffic::Telemetry] {
+    for traffic in [
+        Traffic::Shape,
+        Traffic::Fragments,
+        Traffic::Telemetry,
+        Traffic::SpoiledTypes,
+    ] {
         for pair in pairs() {
             let course = Course::BigEndian(BigEndian { pair, traffic });
             jobs.push(job("big-endian", 4, course));
+        }
+    }
+    jobs
+}
+
+/// What we send is lost by other seeds each time. The rows are those of the matrix.
+fn lossy() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for case in CASES.iter().filter(|case| case.name.starts_with("lossy")) {
+        for pair in pairs() {
+            let course = Course::OfMatrix(OfMatrix { case, pair });
+            jobs.push(job("seeds of loss", 3, course));
         }
     }
     jobs
@@ -216,7 +234,7 @@ fn with_previous() -> Vec<Job> {
     let mut jobs = Vec::new();
     for case in CASES {
         for pair in Pair::with_previous() {
-            let course = Course::Previous(Previous { case, pair });
+            let course = Course::OfMatrix(OfMatrix { case, pair });
             jobs.push(job("previous release", 3, course));
         }
     }

@@ -137,7 +137,11 @@ impl Restarts {
             &mut [writer, reader],
             PATIENCE,
             format!("the newest of writer {round}"),
-            |it| newest.iter().all(|line| it[1].count(line) == 1),
+            |it| {
+                // A sample may arrive before its writer has said that it is sent.
+                it[0].count("sent ") == 2 * OF_KEY
+                    && newest.iter().all(|line| it[1].count(line) == 1)
+            },
         )
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) case: &'a Case,
     pub(crate) pair: Pair,
     pub(crate) number: usize,
+    /// Of what Whimbrel loses in the lossy cases.
+    pub(crate) seed: usize,
     pub(crate) peers_dir: &'a Path,
 }
 
@@ -104,10 +106,13 @@ impl Lines<'_> {
         } else {
             "2"
         };
-        let faults = if self.peer(role).is_whimbrel() {
-            format!("--faults {DROPPED_PER_MILLE}")
-        } else {
-            String::new()
+        let peer = self.peer(role);
+        let faults = match (peer, peer.is_whimbrel()) {
+            (Peer::Whimbrel, _) => {
+                format!("--faults {DROPPED_PER_MILLE} --fault-seed {}", self.seed)
+            }
+            (_, true) => format!("--faults {DROPPED_PER_MILLE}"),
+            (_, false) => String::new(),
         };
         let text = text.replace("{xcdr}", xcdr).replace("{faults}", &faults);
         text.split_whitespace().map(str::to_owned).collect()

@@ -71,6 +71,7 @@ impl<'a> Stage<'a> {
             case,
             pair,
             number,
+            seed: 1,
             peers_dir,
         };
         Self {
@@ -78,6 +79,12 @@ impl<'a> Stage<'a> {
             work,
             captures,
         }
+    }
+
+    /// Loses by another seed.
+    pub(crate) const fn seed(mut self, seed: usize) -> Self {
+        self.lines.seed = seed;
+        self
     }
 
     /// Plays and judges.

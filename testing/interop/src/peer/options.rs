@@ -65,6 +65,7 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<String>,
     pub(crate) capture: Option<PathBuf>,
     pub(crate) faults_per_mille: Option<u16>,
+    pub(crate) fault_seed: u64,
     /// Lingering ends with the end of standard input.
     pub(crate) until_eof: bool,
 }
@@ -120,6 +121,7 @@ impl Options {
             peers: Vec::new(),
             capture: None,
             faults_per_mille: None,
+            fault_seed: 1,
             until_eof: false,
         }
     }
@@ -165,6 +167,7 @@ impl Options {
             "--interface" => self.interface = value.into(),
             "--peer" => self.peers.push(value.into()),
             "--capture" => self.capture = Some(value.into()),
+            "--fault-seed" => self.fault_seed = number(name, value)?,
             "--faults" => self.faults_per_mille = Some(number(name, value)?),
             _ => return Err(usage(format!("unknown option {name}"))),
         }

@@ -30,7 +30,7 @@ pub(super) fn participant(options: &Options) -> Result<DomainParticipant, Error>
         builder = builder.capture(file);
     }
     if let Some(drop_per_mille) = options.faults_per_mille {
-        builder = builder.faults(drop_per_mille, drop_per_mille / 4, 1);
+        builder = builder.faults(drop_per_mille, drop_per_mille / 4, options.fault_seed);
     }
     builder.build()
 }
