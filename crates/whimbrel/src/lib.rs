@@ -31,6 +31,10 @@
 //! Start at [`DomainParticipant`]. Nothing here exposes a runtime, a socket or a lock.
 #![forbid(unsafe_code)]
 
+// Derived code names this crate as programs do.
+#[cfg(test)]
+extern crate self as whimbrel;
+
 pub mod condition;
 pub mod domain;
 pub mod error;

@@ -1,4 +1,5 @@
-//! The only place that reads the clocks.
+//! The only place that reads the clocks. Deadlines, leases and waits count the monotonic one; the
+//! wall clock only stamps samples, so that steps of it change stamps and nothing else.
 
 use std::sync::OnceLock;
 use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
@@ -30,13 +31,25 @@ pub(crate) fn until(at: Instant) -> Option<std::time::Duration> {
 
 /// The wall clock.
 pub(crate) fn wall() -> Timestamp {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
+    match system_time().duration_since(UNIX_EPOCH) {
         Ok(since) => Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
         Err(_) => Timestamp::INVALID,
     }
+}
+
+#[cfg(not(test))]
+use SystemTime as Wall;
+#[cfg(test)]
+use tests::SteppedWall as Wall;
+
+fn system_time() -> SystemTime {
+    Wall::now()
 }
 
 /// When a wait of `timeout` ends; `None` where the clock cannot say.
 pub(crate) fn deadline(timeout: std::time::Duration) -> Option<StdInstant> {
     StdInstant::now().checked_add(timeout)
 }
+
+#[cfg(test)]
+mod tests;

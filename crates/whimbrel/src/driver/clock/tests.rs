@@ -1,0 +1,93 @@
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use super::wall;
+use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Timestamp};
+
+const HOUR_NS: i64 = 3_600_000_000_000;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How far the wall clock was stepped, in nanoseconds.
+static STEP_NS: AtomicI64 = AtomicI64::new(0);
+
+/// The wall clock, which a test may step.
+pub(super) struct SteppedWall;
+
+impl SteppedWall {
+    pub(super) fn now() -> SystemTime {
+        let step = STEP_NS.load(Ordering::SeqCst);
+        let span = Duration::from_nanos(step.unsigned_abs());
+        if step < 0 {
+            SystemTime::now() - span
+        } else {
+            SystemTime::now() + span
+        }
+    }
+}
+
+#[derive(DdsType, Clone, Debug, PartialEq)]
+struct Tick {
+    #[dds(key)]
+    step: u32,
+    number: u32,
+}
+
+#[test]
+fn steps_of_the_wall_clock_move_timestamps_and_nothing_else() {
+    let tag = format!("clock {}", std::process::id());
+    let join = || {
+        let builder = DomainParticipant::builder(77).interfaces("lo");
+        builder.domain_tag(&tag).build().unwrap()
+    };
+    let (here, there) = (join(), join());
+    let topic = here.create_topic::<Tick>("ticks").unwrap();
+    let qos = DataWriterQos::default().reliable().keep_all();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Tick>("ticks").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    reader.wait_for_matched(1, PATIENCE).unwrap();
+    // An hour forth and back, and to before 1970, of which timestamps know nothing.
+    let steps = [0, HOUR_NS, -HOUR_NS, HOUR_NS, -80 * 8766 * HOUR_NS, 0];
+    for (step, shift) in (0..).zip(steps) {
+        STEP_NS.store(shift, Ordering::SeqCst);
+        let before = wall();
+        for number in 0..100 {
+            writer.write(&Tick { step, number }).unwrap();
+        }
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        let after = wall();
+        let samples = reader.take(usize::MAX).unwrap();
+        let numbers: Vec<_> = samples.iter().filter_map(|it| it.data()).collect();
+        assert!(
+            (0..100)
+                .map(|number| Tick { step, number })
+                .eq(numbers.into_iter().cloned())
+        );
+        for sample in &samples {
+            let info = sample.info();
+            for stamp in [info.source_timestamp, info.reception_timestamp] {
+                if before == Timestamp::INVALID {
+                    assert_eq!(stamp, Timestamp::INVALID);
+                } else {
+                    // Stamps travel in units of 2^-32 s.
+                    assert!(before.0 - 1 <= stamp.0 && stamp.0 <= after.0, "{stamp:?}");
+                }
+            }
+        }
+    }
+    let matched = reader.subscription_matched_status();
+    assert_eq!((matched.current_count, matched.total_count), (1, 1));
+    let matched = writer.publication_matched_status();
+    assert_eq!((matched.current_count, matched.total_count), (1, 1));
+    assert_eq!(reader.liveliness_changed_status().not_alive_count, 0);
+    assert_eq!(reader.sample_lost_status().total_count, 0);
+    assert_eq!(reader.statistics().delivered, 600);
+    for participant in [&here, &there] {
+        let discovery = participant.diagnostics().discovery;
+        assert_eq!(discovery.participants_expired, 0);
+        // Announcements follow the monotonic clock: no burst made up for an hour.
+        assert!(discovery.announcements_sent < 50, "{discovery:?}");
+    }
+}
