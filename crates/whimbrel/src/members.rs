@@ -3,6 +3,7 @@
 //! Keeps none of them alive.
 
 use crate::driver::sync::{Arc, Mutex, Weak, lock};
+use std::any::Any;
 use std::fmt;
 
 use whimbrel_base::time::Instant;
@@ -14,6 +15,9 @@ use crate::driver::participant::ParticipantCore;
 pub(crate) trait Member: Send + Sync {
     /// Tells the bus what it is like now.
     fn announce(&self, control: &mut Participant, now: Instant);
+
+    /// What it is, to be found by its type.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
 #[derive(Default)]
@@ -42,6 +46,16 @@ impl Members {
         });
     }
 
+    /// The first that still has handles, is a `T` and has the property `is_wanted`.
+    pub(crate) fn find<T: Any + Send + Sync>(
+        &self,
+        is_wanted: impl Fn(&T) -> bool,
+    ) -> Option<Arc<T>> {
+        let members = self.alive().into_iter().map(Member::into_any);
+        let mut members = members.filter_map(|it| it.downcast::<T>().ok());
+        members.find(|it| is_wanted(it))
+    }
+
     fn alive(&self) -> Vec<Arc<dyn Member>> {
         lock(&self.list).iter().filter_map(Weak::upgrade).collect()
     }
@@ -61,6 +75,10 @@ mod tests {
 
     impl Member for Nothing {
         fn announce(&self, _control: &mut Participant, _now: Instant) {}
+
+        fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+            self
+        }
     }
 
     #[test]

@@ -88,6 +88,9 @@ impl Participant {
         inbound: &Inbound<'_>,
         change: &Incoming,
     ) -> Result<(), Reject> {
+        if self.ignored.has_participant(inbound.source) {
+            return Ok(());
+        }
         let context = Context {
             vendor: inbound.vendor,
             key_hash: change.key_hash.map(|hash| hash.key_hash()),

@@ -147,6 +147,9 @@ impl Participant {
         if !guid.entity.is_writer() || guid.entity.is_builtin() {
             return Err(Reject::new(RejectKind::Parameter, 0));
         }
+        if self.ignored.has_endpoint(guid) {
+            return Ok(());
+        }
         if !self.remote_writers.contains_key(&guid) {
             self.admit_endpoint(guid.prefix)?;
         }
@@ -170,6 +173,9 @@ impl Participant {
         check_sender(arrival, guid)?;
         if !guid.entity.is_reader() || guid.entity.is_builtin() {
             return Err(Reject::new(RejectKind::Parameter, 0));
+        }
+        if self.ignored.has_endpoint(guid) {
+            return Ok(());
         }
         if !self.remote_readers.contains_key(&guid) {
             self.admit_endpoint(guid.prefix)?;

@@ -28,6 +28,8 @@ mod expectant;
 mod greetings;
 mod guard;
 mod host;
+mod ignore;
+mod ignored;
 mod jitter;
 mod lease;
 mod moves;
@@ -64,6 +66,7 @@ use self::census::Census;
 use self::endings::Endings;
 use self::guard::Guard;
 use self::host::Claims;
+use self::ignored::Ignored;
 use self::jitter::Jitter;
 use self::local::Announced;
 use self::outlet::{Outlet, Port};
@@ -102,6 +105,7 @@ pub struct Participant {
     remote_readers: BTreeMap<Guid, RemoteReader>,
     local_writers: BTreeMap<EntityId, Announced<LocalWriter>>,
     local_readers: BTreeMap<EntityId, Announced<LocalReader>>,
+    ignored: Ignored,
     /// New local readers, and until when each should have found a writer.
     expectant: BTreeMap<EntityId, Instant>,
     /// Local writers and the readers they have to do with.
@@ -157,6 +161,7 @@ impl Participant {
             remote_readers: BTreeMap::new(),
             local_writers: BTreeMap::new(),
             local_readers: BTreeMap::new(),
+            ignored: Ignored::default(),
             expectant: BTreeMap::new(),
             writer_pairs: PairTable::new(matches_max),
             reader_pairs: PairTable::new(matches_max),

@@ -1391,3 +1391,34 @@ fn an_address_that_changes_is_announced_at_once_and_keeps_the_match() {
     let matches = matched_readers(&net.take(1));
     assert_eq!(matches[0].1.message_bytes_max, 548);
 }
+
+#[test]
+fn who_is_ignored_is_not_there_whatever_it_announces() {
+    let mut net = Net::of([config(1), config(2)]);
+    let now = net.now;
+    net.member(1).add_writer(now, local_writer("Square"));
+    net.member(2).add_reader(now, local_reader("Square"));
+    net.run(seconds(2));
+    assert_eq!(matched_readers(&net.take(1)).len(), 1);
+    let reader = Guid::new(prefix(2), READER);
+    net.member(1).ignore_endpoint(reader);
+    net.settle();
+    let unmatched = ParticipantEvent::ReaderUnmatched {
+        writer: WRITER,
+        reader,
+    };
+    assert!(has(&net.take(1), &unmatched));
+    let now = net.now;
+    net.member(2).update_reader(now, local_reader("Square"));
+    net.run(seconds(10));
+    assert!(matched_readers(&net.take(1)).is_empty());
+    assert_eq!(net.member(1).remote_readers().count(), 0);
+    let now = net.now;
+    net.member(1).ignore_participant(now, prefix(2));
+    net.run(seconds(30));
+    assert_eq!(net.member(1).participants().count(), 0);
+    // Ours cannot be.
+    net.member(1).ignore_endpoint(Guid::new(prefix(1), WRITER));
+    net.member(1).ignore_participant(now, prefix(1));
+    assert_eq!(net.member(1).local_writers().count(), 1);
+}

@@ -2,13 +2,15 @@
 //!
 //! Entities end with their last handle, and what they contain keeps them: the standard's delete
 //! operations, `delete_contained_entities` among them, have nothing to do here and do not exist.
-//! Entities are enabled when they are created, so there is no `enable` either. Ignoring single
-//! participants, topics or endpoints (DDS 1.4 §2.2.2.2.1.14 to §2.2.2.2.1.17) does not exist yet.
+//! Entities are enabled when they are created, so there is no `enable` either. `ignore_topic`,
+//! `lookup_topicdescription` and `assert_liveliness` (DDS 1.4 §2.2.2.2.1.15, §2.2.2.2.1.12,
+//! §2.2.2.2.1.18) do not exist yet.
 
 mod builder;
 mod discovered;
 mod environment;
 mod factory;
+mod ignore;
 mod interfaces;
 mod ip;
 mod join;

@@ -1,7 +1,7 @@
 //! Writers of data.
 
 use crate::driver::sync::{Arc, Mutex, Weak, lock};
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration as StdDuration;
@@ -68,6 +68,14 @@ impl Publisher {
         qos: DataWriterQos,
     ) -> Result<DataWriter<T>, Error> {
         DataWriter::new(self, topic, qos)
+    }
+
+    /// A writer of this publisher for data of type `T` on the topic `topic_name`, if there is one.
+    /// DDS 1.4 §2.2.2.4.1.7.
+    pub fn lookup_datawriter<T: DdsType>(&self, topic_name: &str) -> Option<DataWriter<T>> {
+        let wanted =
+            |it: &WriterInner| it.topic.name == topic_name && it.data_type == TypeId::of::<T>();
+        self.inner.writers.find(wanted).map(DataWriter::from_inner)
     }
 }
 
@@ -342,6 +350,10 @@ impl WriterInner {
 impl Member for WriterInner {
     fn announce(&self, control: &mut Participant, now: Instant) {
         control.update_writer(now, self.local());
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 }
 

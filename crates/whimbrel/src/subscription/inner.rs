@@ -1,7 +1,7 @@
 //! What all handles of a reader share.
 
 use crate::driver::sync::{Arc, Mutex, Weak, lock};
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
@@ -99,6 +99,10 @@ impl ReaderInner {
 impl Member for ReaderInner {
     fn announce(&self, control: &mut Participant, now: Instant) {
         control.update_reader(now, self.local());
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 }
 

@@ -47,6 +47,15 @@ impl Subscriber {
     ) -> Result<DataReader<T>, Error> {
         DataReader::new(self, topic, qos)
     }
+
+    /// A reader of this subscriber for data of type `T` from the topic `topic_name`, if there is
+    /// one. DDS 1.4 §2.2.2.5.2.7.
+    pub fn lookup_datareader<T: DdsType>(&self, topic_name: &str) -> Option<DataReader<T>> {
+        let wanted = |it: &ReaderInner| {
+            it.topic.name == topic_name && it.data_type == Some(TypeId::of::<T>())
+        };
+        self.inner.readers.find(wanted).map(DataReader::from_inner)
+    }
 }
 
 impl<T: DdsType> DataReader<T> {

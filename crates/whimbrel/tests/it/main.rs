@@ -6,6 +6,7 @@ mod everything;
 mod exchange;
 mod features;
 mod listeners;
+mod lookup;
 mod meeting;
 mod memory;
 mod qos;

@@ -156,7 +156,9 @@ struct Writes(Pair);
 
 impl Writes {
     fn start() -> Result<Self, Error> {
-        let writer = DataWriterQos::default().reliable().keep_all();
+        let mut writer = DataWriterQos::default().reliable().keep_all();
+        // On a busy machine the other side may not run for a while.
+        writer.reliability.max_blocking_time = PATIENCE.into();
         let reader = DataReaderQos::default().reliable().keep_all();
         Ok(Self(Pair::new("writes", writer, reader)?))
     }

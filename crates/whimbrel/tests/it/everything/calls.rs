@@ -49,6 +49,11 @@ calls! {
         explain_match: |w| w.participant.explain_match(w.writer.guid(), w.reader.guid());
         warnings: |w| w.participant.warnings();
         memory: |w| w.participant.memory();
+        ignore_participant: |w| w.participant.ignore_participant(w.participant.instance_handle());
+        ignore_publication: |w| w.participant.ignore_publication(w.writer.instance_handle());
+        ignore_subscription: |w| w.participant.ignore_subscription(w.reader.instance_handle());
+        contains_entity: |w| w.participant.contains_entity(w.writer.instance_handle());
+        find_topic: |w| w.participant.find_topic::<Position>(w.topic.name(), w.patience);
         diagnostics: |w| w.participant.diagnostics();
         wait_for_discovery: |w| w.participant.wait_for_discovery(w.patience, |_| false);
         create_topic: |w| w.participant.create_topic::<Blob>("blobs").unwrap();
@@ -91,6 +96,7 @@ calls! {
         participant: |w| w.topic.participant();
     }
     Publisher {
+        lookup_datawriter: |w| w.publisher.lookup_datawriter::<Position>(w.topic.name());
         qos: |w| w.publisher.qos();
         set_qos: |w| w.publisher.set_qos(w.publisher.qos()).unwrap();
         default_datawriter_qos: |w| w.publisher.default_datawriter_qos();
@@ -103,6 +109,7 @@ calls! {
         create_datawriter: |w| w.publisher.create_datawriter(&w.topic, w.writer.qos()).unwrap();
     }
     Subscriber {
+        lookup_datareader: |w| w.subscriber.lookup_datareader::<Position>(w.topic.name());
         qos: |w| w.subscriber.qos();
         set_qos: |w| w.subscriber.set_qos(w.subscriber.qos()).unwrap();
         default_datareader_qos: |w| w.subscriber.default_datareader_qos();

@@ -1,0 +1,24 @@
+//! The others that the application does not want to know of.
+
+use alloc::collections::BTreeSet;
+
+use whimbrel_base::guid::{Guid, GuidPrefix};
+
+/// Participants and endpoints that are not there for us, whatever they announce.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    pub(super) participants: BTreeSet<GuidPrefix>,
+    pub(super) endpoints: BTreeSet<Guid>,
+}
+
+impl Ignored {
+    /// True when `prefix` is not there for us.
+    pub(super) fn has_participant(&self, prefix: GuidPrefix) -> bool {
+        self.participants.contains(&prefix)
+    }
+
+    /// True when the writer or reader `guid` is not there for us.
+    pub(super) fn has_endpoint(&self, guid: Guid) -> bool {
+        self.endpoints.contains(&guid)
+    }
+}
