@@ -26,6 +26,13 @@ const MODELS: &[(&str, &str)] = &[
     ("CARGO_TARGET_DIR", "target/models"),
 ];
 
+/// Every access of the driver and of std is watched; what is compiled so is apart as well.
+const THREAD_SANITIZER: &[(&str, &str)] = &[
+    ("RUSTFLAGS", "-Zsanitizer=thread"),
+    ("CARGO_TARGET_DIR", "target/sanitize"),
+    ("TSAN_OPTIONS", "halt_on_error=1 exitcode=66"),
+];
+
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
 
 /// What must pass before a change is taken, cheap checks before expensive ones.
@@ -115,6 +122,51 @@ pub(crate) const NIGHTLY: &[Step] = &[
         &["cargo", "xtask", "survive", "--minutes", "10"],
         3600,
     ),
+    step(
+        "standard library sources",
+        &[
+            "rustup",
+            "component",
+            "add",
+            "rust-src",
+            "--toolchain",
+            "nightly",
+        ],
+        600,
+    ),
+    Step {
+        env: THREAD_SANITIZER,
+        count: Count::TestResults,
+        ..step(
+            "sanitizer",
+            // What is skipped waits for time spans that this slow program does not keep.
+            &[
+                "rustup",
+                "run",
+                "nightly",
+                "cargo",
+                "test",
+                "-Zbuild-std",
+                "--target",
+                "x86_64-unknown-linux-gnu",
+                "-p",
+                "whimbrel",
+                "--lib",
+                "--test",
+                "it",
+                "--",
+                "--test-threads",
+                "2",
+                "--skip",
+                "large_sample",
+                "--skip",
+                "a_full_reader_holds",
+                "--skip",
+                "every_call_may_be_made_in_every_callback",
+            ],
+            3600,
+        )
+    },
 ];
 
 const fn step(name: &'static str, command: &'static [&'static str], limit_s: u64) -> Step {
