@@ -31,6 +31,8 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
     ("RUSTFLAGS", "-Zsanitizer=thread"),
     ("CARGO_TARGET_DIR", "target/sanitize"),
     ("TSAN_OPTIONS", "halt_on_error=1 exitcode=66"),
+    // A backtrace of such a program takes longer than the tests wait for anything.
+    ("RUST_BACKTRACE", "0"),
 ];
 
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
