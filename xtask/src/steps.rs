@@ -83,6 +83,17 @@ pub(crate) const STEPS: &[Step] = &[
     },
     step("api", &["cargo", "xtask", "api"], 600),
     step(
+        "fuzz programs",
+        &[
+            "cargo",
+            "check",
+            "--manifest-path",
+            "fuzz/Cargo.toml",
+            "--locked",
+        ],
+        900,
+    ),
+    step(
         "fuzz corpora",
         &[
             "cargo",

@@ -25,12 +25,26 @@ struct Item {
     parts: u32,
 }
 
-const ITEMS: &[Item] = &[Item {
-    name: "simulation",
-    program: &["whimbrel-sim"],
-    words: &[],
-    parts: 12,
-}];
+const ITEMS: &[Item] = &[
+    Item {
+        name: "attack",
+        program: &["whimbrel-survive"],
+        words: &["attack"],
+        parts: 8,
+    },
+    Item {
+        name: "hunt",
+        program: &["whimbrel-fuzz-targets", "--bin", "hunt"],
+        words: &[],
+        parts: 6,
+    },
+    Item {
+        name: "simulation",
+        program: &["whimbrel-sim"],
+        words: &[],
+        parts: 12,
+    },
+];
 
 /// How much of everything is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Hunts for inputs that break a target: `hunt [--seconds S] [--target T] [--seed N]`.
+//! Hunts for inputs that break a target: `hunt [--seconds S | --full] [--target T] [--seed N]`.
 //!
 //! What is found is made small and written into the corpus of its target; the same seed finds it
 //! again. The last line is the figure.
@@ -14,7 +14,10 @@ use whimbrel_fuzz_targets::{bounded, corpus};
 /// How long one target is tried before the next has its turn.
 const TURN: Duration = Duration::from_millis(100);
 
-const USAGE: &str = "usage: hunt [--seconds S] [--target NAME] [--seed N]";
+/// How long the full form hunts.
+const FULL: Duration = Duration::from_secs(600);
+
+const USAGE: &str = "usage: hunt [--seconds S | --full] [--target NAME] [--seed N]";
 
 struct Wanted {
     time: Duration,
@@ -52,6 +55,10 @@ fn wanted(words: &[String]) -> Result<Wanted, String> {
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        if word == "--full" {
+            wanted.time = FULL;
+            continue;
+        }
         let value = words.next().ok_or(format!("{word} needs a value"))?;
         let bad = || format!("what is {word} {value}?");
         match word.as_str() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::reject::{RejectCounters, RejectKind};
@@ -16,6 +16,9 @@ use crate::proof::{Figure, Share};
 
 /// Both byte orders.
 const ENDIANS: [Endian; 2] = [Endian::Little, Endian::Big];
+
+/// With shares below this, each case is played live in one byte order only, taking turns.
+const LIVE_IN_BOTH: Duration = Duration::from_secs(20);
 
 /// What came of many cases.
 #[derive(Default)]
@@ -34,7 +37,11 @@ pub(super) fn run(classes: &[&[Case]], share: &Share) -> Figure {
     let mut tally = Tally::default();
     panic::set_hook(Box::new(|_| {}));
     virtual_round(classes, &mut tally, true);
-    live_round(classes, &mut tally);
+    live_round(
+        classes,
+        &mut tally,
+        share.full || share.time >= LIVE_IN_BOTH,
+    );
     while begin.elapsed() < share.time && tally.failures.is_empty() {
         virtual_round(classes, &mut tally, false);
     }
@@ -122,13 +129,16 @@ fn play_once(case: &Case, endian: Endian, watched: bool) -> Result<(Costs, u64),
     Ok((costs, refused))
 }
 
-fn live_round(classes: &[&[Case]], tally: &mut Tally) {
+fn live_round(classes: &[&[Case]], tally: &mut Tally, both: bool) {
     let mut live = match Live::new() {
         Ok(live) => live,
         Err(why) => return tally.failures.push(format!("live: {why}")),
     };
-    for case in classes.iter().copied().flatten().filter(|case| case.live) {
-        for endian in ENDIANS {
+    let live_cases = classes.iter().copied().flatten().filter(|case| case.live);
+    for (index, case) in live_cases.enumerate() {
+        let one = &ENDIANS[index % 2..=index % 2];
+        for endian in if both { &ENDIANS[..] } else { one } {
+            let endian = *endian;
             tally.live_runs += 1;
             if let Err(why) = play_live(case, endian, &mut live) {
                 tally
