@@ -13,7 +13,8 @@ const USAGE: &str = "usage: whimbrel-sim [--seeds N | --seconds S] [--start SEED
                     [--kind given|discovery|wide] [--keep-going] [--scripts DIR]
        whimbrel-sim --seed SEED [--kind KIND] [--trace]
        whimbrel-sim replay FILE [--trace]
-       whimbrel-sim crowd --participants N [--endpoints M] [--no-multicast] [--seed S]";
+       whimbrel-sim crowd --participants N [--endpoints M] [--observed K]
+                    [--no-multicast] [--seed S]";
 
 /// Plays spent on making one finding short.
 const SHRINK_PLAYS: usize = 600;
@@ -95,6 +96,7 @@ fn crowd(mut words: impl Iterator<Item = String>) -> Result<ExitCode, String> {
     let mut settings = CrowdSettings {
         participants: 125,
         endpoints: 10,
+        observed: usize::MAX,
         multicast: true,
         seed: 0,
     };
@@ -107,6 +109,7 @@ fn crowd(mut words: impl Iterator<Item = String>) -> Result<ExitCode, String> {
         match word.as_str() {
             "--participants" => settings.participants = number()?.max(2) as usize,
             "--endpoints" => settings.endpoints = number()? as usize & !1,
+            "--observed" => settings.observed = number()?.max(1) as usize,
             "--seed" => settings.seed = number()?,
             "--no-multicast" => settings.multicast = false,
             _ => return Err(format!("what is {word}?\n{USAGE}")),
