@@ -46,13 +46,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, seed: u64, kind: Kind, outcome: &Outcome) {
+    fn add(&mut self, scenario: &Scenario, kind: Kind, outcome: &Outcome) {
+        let seed = scenario.seed;
         self.played[kind as usize] += 1;
         self.played_ns += u128::from(outcome.played.as_nanos().unsigned_abs());
         self.datagrams += outcome.datagrams;
         self.sent_bytes += outcome.sent_bytes;
         self.found += u64::from(!outcome.findings.is_empty());
-        if kind != Kind::Given {
+        if kind != Kind::Given && !scenario.lies() {
             self.slowest = self.slowest.max((outcome.matched_after, seed));
         }
         let mixed = crate::random::mix(outcome.hash ^ seed);
@@ -140,7 +141,7 @@ pub fn run(
                 }
             }
             let mut tally = tally.lock().unwrap_or_else(|it| it.into_inner());
-            tally.add(seed, kind, &outcome);
+            tally.add(&scenario, kind, &outcome);
             on_progress(&tally);
         }
     };

@@ -118,8 +118,8 @@ impl fmt::Display for CrowdOutcome {
         write!(
             f,
             "crowd: {count} participants of {} endpoints, {observed} observed, multicast {}: \
-             {converged}; these sent {} datagrams, {} octets ({} and {} each; {} datagrams received \
-             each); at rest each sends {} B/s \
+             {converged}; these sent {} datagrams, {} octets ({} and {} each; {} datagrams \
+             received each); at rest each sends {} B/s \
              payload, {} B/s on Ethernet, receives {} B/s and {} datagrams/s; {} octets of memory \
              per ordered pair",
             self.settings.endpoints,
