@@ -122,6 +122,11 @@ fn churn(scene: &Scene, done: &AtomicU64, epoch: u64, goal: &Goal) {
     });
 }
 
+/// The heap at a rest.
+fn mib(held: Option<&Resources>) -> f64 {
+    held.map_or(0.0, |held| held.heap_bytes as f64 / f64::from(1 << 20))
+}
+
 struct Outcome {
     cycles: u64,
     took: Duration,
@@ -143,9 +148,9 @@ fn verdict(outcome: Outcome) -> Figure {
     wrong.extend(outcome.ghosts);
     wrong.extend(faults::faults());
     wrong.extend(outcome.after.left_behind(&outcome.before));
-    wrong.extend(resources::growth(
-        &outcome.held[WARM_UP.min(outcome.held.len())..],
-    ));
+    let after_warm_up = &outcome.held[WARM_UP.min(outcome.held.len())..];
+    let warm = outcome.cycles >= CYCLES_FULL;
+    wrong.extend(resources::growth(after_warm_up, warm));
     let mut tell = |part: Result<String, String>| match part {
         Ok(text) => text,
         Err(why) => {
@@ -167,13 +172,15 @@ fn verdict(outcome: Outcome) -> Figure {
     let text = format!(
         "{} cycles in {:.1} s on {THREADS} threads, {drops} drops, slowest {:.1} ms ({what}; \
          bound {} ms); {samples}; second process: {child}; {dark}; threads and descriptors back \
-         to {} and {}",
+         to {} and {}, heap at rest {:.2} to {:.2} MiB",
         outcome.cycles,
         outcome.took.as_secs_f64(),
         slowest.as_secs_f64() * 1e3,
         DROP_MAX.as_millis(),
         outcome.after.threads,
         outcome.after.descriptors,
+        mib(after_warm_up.first()),
+        mib(after_warm_up.last()),
     );
     if wrong.is_empty() {
         Figure::held(text)

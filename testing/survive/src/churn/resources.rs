@@ -82,7 +82,10 @@ impl fmt::Display for Resources {
 }
 
 /// Memory that grew over `held`, which was measured at rest after the warm-up.
-pub(super) fn growth(held: &[Resources]) -> Vec<String> {
+///
+/// What is resident follows the most that was ever held at once, by chance, for thousands of
+/// cycles; it is judged only where `warm` says that these are over.
+pub(super) fn growth(held: &[Resources], warm: bool) -> Vec<String> {
     let (Some(first), Some(last)) = (held.first(), held.last()) else {
         return vec!["memory was not measured".to_owned()];
     };
@@ -93,8 +96,10 @@ pub(super) fn growth(held: &[Resources]) -> Vec<String> {
             grown.push(format!("{what} grew from {first} to {last} octets"));
         }
     };
-    compare("resident memory", first.resident_bytes, last.resident_bytes);
     compare("the heap", first.heap_bytes, last.heap_bytes);
+    if warm {
+        compare("resident memory", first.resident_bytes, last.resident_bytes);
+    }
     if last.threads > first.threads || last.descriptors > first.descriptors {
         grown.push(format!("from {first} to {last}"));
     }
