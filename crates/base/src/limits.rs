@@ -12,7 +12,7 @@ pub struct Limits {
     pub remote_participants_max: usize,
     /// Those of them that announce themselves from one address; this host counts as one.
     pub remote_participants_per_address_max: usize,
-    /// Those of them that have not shown yet that they hear us: the newest stay.
+    /// Those of them that have not acknowledged anything of ours yet: the newest stay.
     pub unanswered_participants_max: usize,
     /// Remote writers and readers of one remote participant.
     pub remote_endpoints_per_participant_max: usize,

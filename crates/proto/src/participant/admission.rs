@@ -1,8 +1,8 @@
 //! Who may be known: limits in all, per host, and for those that have not answered.
 //!
-//! Anybody can announce participants without end. Such as have not answered are kept in a small
-//! pool of their own, in which the newest stay, and each host displaces first its own; who has
-//! answered is never put out for anybody. What one host may have in all is limited as well.
+//! Anybody can announce participants without end. Such as have not acknowledged anything of ours
+//! are kept in a small pool of their own, in which the newest stay, and each host displaces first
+//! its own; who has is never put out for anybody. What one host may have in all is limited as well.
 
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::reject::{Reject, RejectKind};

@@ -243,6 +243,8 @@ impl Participant {
         let Some(remote) = self.remotes.get_mut(&reader.prefix) else {
             return Ok(());
         };
+        let (since, origin) = (remote.discovered_at, remote.origin);
+        self.census.note_answer(since, origin, reader.prefix);
         let known = match acknowledged.writer {
             EntityId::SEDP_PUBLICATIONS_WRITER => remote.publications_acked,
             EntityId::SEDP_SUBSCRIPTIONS_WRITER => remote.subscriptions_acked,

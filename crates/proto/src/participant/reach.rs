@@ -94,8 +94,6 @@ impl Participant {
         }
         if first {
             remote.check_at = remote.lease_ends_at();
-            self.census
-                .note_answer(remote.discovered_at, remote.origin, prefix);
             self.statistics.participants_discovered =
                 self.statistics.participants_discovered.saturating_add(1);
             self.report(ParticipantEvent::ParticipantDiscovered(prefix));

@@ -23,9 +23,9 @@ pub struct ParticipantStatistics {
     pub participants_expired: u64,
     /// Messages not sent because their addresses had not answered yet.
     pub withheld: u64,
-    /// Participants that had not answered and made room for others.
+    /// Participants that had acknowledged nothing and made room for others.
     pub participants_displaced: u64,
-    /// Participants known that have not answered.
+    /// Participants known that have acknowledged nothing yet.
     pub participants_unanswered: u64,
     /// Messages dropped because too much waited for the cap on discovery's octets per second.
     pub discovery_dropped: u64,

@@ -1019,11 +1019,13 @@ fn admission_has_limits() {
             entity,
             ..local_reader("Square")
         };
-        net.member(2).add_reader(now, reader);
+        for other in [2, 3, 4] {
+            net.member(other).add_reader(now, reader.clone());
+        }
     }
     net.run(seconds(5));
     assert_eq!(net.member(1).participants().count(), 2);
-    assert_eq!(net.member(1).remote_readers().count(), 3);
+    assert_eq!(net.member(1).remote_readers().count(), 2 * 3);
     assert!(net.member(1).statistics().not_admitted >= 3);
     assert!(net.member(1).rejects().of(RejectKind::Limit) >= 3);
     assert_eq!(net.member(4).participants().count(), 3);

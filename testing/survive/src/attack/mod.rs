@@ -12,6 +12,7 @@ pub mod announced;
 mod case;
 pub mod compose;
 mod discovery;
+mod flood;
 mod fragments;
 mod headers;
 mod lists;
@@ -47,5 +48,5 @@ pub const CLASSES: &[&[Case]] = &[
 ];
 
 fn run(share: &Share) -> Figure {
-    round::run(CLASSES, share)
+    flood::run(share, round::run(CLASSES, share))
 }
