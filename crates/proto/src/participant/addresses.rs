@@ -15,6 +15,9 @@ pub struct Addresses {
     pub unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic.
     pub multicast: Vec<Locator>,
+    /// Multicast leaves by loopback only, so that it proves nothing of other hosts, and multicast
+    /// that came from elsewhere proves nothing of ours.
+    pub multicast_on_host: bool,
     /// Where every announcement goes: multicast groups and explicit peers.
     pub announce_to: Vec<Locator>,
     /// Addresses of this host where other participants may listen.

@@ -45,6 +45,8 @@ pub struct ParticipantConfig {
     pub default_unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic; empty without multicast.
     pub metatraffic_multicast: Vec<Locator>,
+    /// As [`Addresses::multicast_on_host`].
+    pub multicast_on_host: bool,
     /// Where every announcement goes: multicast groups and explicit peers.
     pub announce_to: Vec<Locator>,
     /// Addresses of this host where other participants may listen: each is sent an announcement
@@ -85,6 +87,7 @@ impl ParticipantConfig {
             metatraffic_unicast: Vec::new(),
             default_unicast: Vec::new(),
             metatraffic_multicast: Vec::new(),
+            multicast_on_host: false,
             announce_to: Vec::new(),
             probe: Vec::new(),
             interfaces: Vec::new(),
@@ -102,6 +105,7 @@ impl ParticipantConfig {
         let Addresses {
             unicast,
             multicast,
+            multicast_on_host,
             announce_to,
             probe,
             interfaces,
@@ -111,6 +115,7 @@ impl ParticipantConfig {
         self.default_unicast.clone_from(&unicast);
         self.metatraffic_unicast = unicast;
         self.metatraffic_multicast = multicast;
+        self.multicast_on_host = multicast_on_host;
         self.announce_to = announce_to;
         self.probe = probe;
         self.interfaces = interfaces;
@@ -123,6 +128,7 @@ impl ParticipantConfig {
         Addresses {
             unicast: self.default_unicast.clone(),
             multicast: self.metatraffic_multicast.clone(),
+            multicast_on_host: self.multicast_on_host,
             announce_to: self.announce_to.clone(),
             probe: self.probe.clone(),
             interfaces: self.interfaces.clone(),

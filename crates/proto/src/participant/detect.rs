@@ -13,11 +13,11 @@ use whimbrel_wire::discovery::{Context, ParticipantData, parse_key};
 use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::ParameterId;
 
-use super::Participant;
 use super::event::ParticipantEvent;
 use super::greetings::Greetings;
 use super::host::Answered;
 use super::remote::{Heard, RemoteParticipant};
+use super::{Departure, Participant};
 use crate::change::ChangeKind;
 use crate::discovery::locators::{Route, is_own};
 use crate::reader::Incoming;
@@ -52,7 +52,8 @@ impl Participant {
             Submessage::Data(data) => self.is_own_announcement(data.payload),
             _ => true,
         };
-        if local && ours() {
+        // Our farewell comes back as our announcements do.
+        if local && (self.departure != Departure::Present || ours()) {
             self.statistics.own_heard = self.statistics.own_heard.saturating_add(1);
             return Ok(());
         }
@@ -168,7 +169,9 @@ impl Participant {
             }
             None => self.admit_participant(now, from, data)?,
         }
-        if let Some(remote) = self.remotes.get_mut(&prefix)
+        // What came by other interfaces than our multicast leaves by proves nothing of ours.
+        let telling = directed || from.is_loopback() == self.config.multicast_on_host;
+        if let Some(remote) = self.remotes.get_mut(&prefix).filter(|_| telling)
             && remote.greetings.note(now, directed, self.config.lease)
         {
             self.replies.insert(prefix);

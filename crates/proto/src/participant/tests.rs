@@ -61,6 +61,7 @@ fn config(number: u8) -> ParticipantConfig {
         metatraffic_unicast: vec![address(number)],
         default_unicast: vec![user],
         metatraffic_multicast: vec![at(GROUP)],
+        multicast_on_host: true,
         announce_to: vec![at(GROUP)],
         interfaces: vec![loopback()],
         seed: u64::from(number),
@@ -880,6 +881,26 @@ fn our_own_voice_is_known_and_impostors_are_reported() {
         let refused = receive(net.member(1), now, wall, from, &sent[0].2).unwrap_err();
         assert_eq!(refused.kind, RejectKind::OwnGuid);
     }
+    // Our farewell comes back too.
+    let mut leaving = Participant::new(now, config(9));
+    leaving.poll_transmit(
+        now,
+        &mut Wire {
+            from: address(9),
+            sent: &mut sent,
+        },
+    );
+    leaving.depart(now);
+    leaving.poll_transmit(
+        now,
+        &mut Wire {
+            from: address(9),
+            sent: &mut sent,
+        },
+    );
+    let farewell = sent.pop().unwrap().2;
+    receive(&mut leaving, now, wall, address(9), &farewell).unwrap();
+    assert_eq!(leaving.rejects().total(), 0);
     // Somebody elsewhere who repeats our words.
     let elsewhere = at("203.0.113.9:7410");
     assert!(receive(net.member(1), now, wall, elsewhere, &own).is_err());

@@ -34,6 +34,9 @@ const FULL_WAIT: Duration = Duration::from_millis(2);
 /// Paths remembered that carry less than their first link does.
 const PATHS_MAX: usize = 1024;
 
+/// Of so many messages to a group one leaves by loopback too where other interfaces carry it.
+const LOOPBACK_TURNS: u64 = 5;
+
 /// How often that wait is repeated, in all that leaves at once, before nothing is waited for any
 /// more: a link that takes nothing must not hold up whoever writes or leaves.
 const FULL_WAITS_MAX: usize = 5;
@@ -127,6 +130,7 @@ impl Sockets {
                 addr,
                 interfaces: joined.cloned().collect(),
                 socket,
+                sent: AtomicU64::new(0),
             })
         });
         self.groups.store(Arc::new(groups.collect()));
@@ -169,8 +173,15 @@ impl Sockets {
     pub(crate) fn addresses(&self, network: &Network, interfaces: &[Interface]) -> Addresses {
         let groups = self.groups();
         let usable = groups.iter().filter(|group| !group.interfaces.is_empty());
-        let multicast: Vec<Locator> = usable.map(|it| it.locator(network.domain)).collect();
-        let mut announce_to = multicast.clone();
+        let mut announce_to: Vec<Locator> = usable
+            .clone()
+            .map(|it| it.locator(network.domain))
+            .collect();
+        // A group of this host means nothing to others, who would send to their own.
+        let on_host = interfaces.iter().all(|it| it.is_loopback);
+        let abroad = usable.filter(|group| group.leaves_host() || on_host);
+        let multicast = abroad.map(|it| it.locator(network.domain)).collect();
+        let multicast_on_host = !groups.iter().any(Group::leaves_host);
         announce_to.extend(&network.peers);
         let all = whimbrel_net::interfaces::list().unwrap_or_default();
         let own = all.iter().flat_map(|it| &it.addresses);
@@ -178,6 +189,7 @@ impl Sockets {
         Addresses {
             unicast: self.locators(interfaces),
             multicast,
+            multicast_on_host,
             announce_to,
             probe: network.probe_locators(interfaces, self.index),
             interfaces: interface_addresses(interfaces),
@@ -209,7 +221,7 @@ impl Sockets {
             let _held = lock(&self.switching);
             let groups = self.groups.load();
             let group = groups.iter().find(|group| group.addr == to.ip());
-            for interface in group.map_or(&[][..], |group| &group.interfaces) {
+            for interface in group.into_iter().flat_map(Group::next_interfaces) {
                 if socket.set_multicast_interface(interface).is_ok()
                     && self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge
                 {
@@ -427,9 +439,26 @@ pub(crate) struct Group {
     socket: Arc<UdpSocket>,
     /// Where it was joined; may be nowhere at the moment.
     pub(crate) interfaces: Vec<Interface>,
+    /// Messages sent to it.
+    sent: AtomicU64,
 }
 
 impl Group {
+    /// Others than those on this host may hear what is sent to it.
+    fn leaves_host(&self) -> bool {
+        self.interfaces.iter().any(|it| !it.is_loopback)
+    }
+
+    /// Where the next message to the group leaves. Participants on this host hear what leaves
+    /// elsewhere too, unless they keep to loopback, so that is used now and then only.
+    fn next_interfaces(&self) -> impl Iterator<Item = &Interface> {
+        let turn = self.sent.fetch_add(1, Ordering::Relaxed);
+        let loopback = !self.leaves_host() || turn.is_multiple_of(LOOPBACK_TURNS);
+        self.interfaces
+            .iter()
+            .filter(move |it| loopback || !it.is_loopback)
+    }
+
     /// Where announcements to the group go in `domain`.
     pub(crate) fn locator(&self, domain: u32) -> Locator {
         SocketAddr::new(self.addr, ports::multicast(domain)).into()
@@ -448,13 +477,16 @@ fn group_interfaces<'a>(
     let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
     interfaces
         .iter()
-        .filter(|it| network.multicast && wanted && it.is_multicast && !it.is_loopback)
+        .filter(|it| network.multicast && wanted && (it.is_multicast || (v4 && it.is_loopback)))
         .filter(|it| has_family(it))
         .collect()
 }
 
 fn open_group(network: &Network, addr: IpAddr) -> io::Result<Arc<UdpSocket>> {
-    let any: IpAddr = if addr.is_ipv4() {
+    let any: IpAddr = if network.loopback_only {
+        // Nothing but what is sent to the group: other hosts can reach no socket of ours.
+        addr
+    } else if addr.is_ipv4() {
         Ipv4Addr::UNSPECIFIED.into()
     } else {
         Ipv6Addr::UNSPECIFIED.into()

@@ -50,7 +50,8 @@ fn loopback(domain: u16, tag: &str) -> DomainParticipantBuilder {
 /// Where `participant` listens.
 fn listens_on(participant: &DomainParticipant) -> Vec<IpAddr> {
     let sockets = participant.diagnostics().sockets;
-    sockets.iter().map(|it| it.address.ip()).collect()
+    let own = sockets.iter().map(|it| it.address.ip());
+    own.filter(|ip| !ip.is_multicast()).collect()
 }
 
 /// Where `participant` heard the only other one.

@@ -19,6 +19,7 @@ fn remote(number: u8) -> ParticipantConfig {
         metatraffic_unicast: vec![listen(7410)],
         default_unicast: vec![listen(7411)],
         interfaces: vec![interface],
+        multicast_on_host: false,
         ..config(number)
     }
 }
