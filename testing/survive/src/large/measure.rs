@@ -51,11 +51,12 @@ pub(super) fn measure(
 ) -> Result<Run, String> {
     let network = Network::pair()?;
     for host in ["a", "b"] {
-        // One packet after the other at the rate of the link, as a network card sends them.
-        network.on(
-            host,
-            &format!("tc qdisc add dev v{host} root tbf rate {mbits}mbit burst 6000 limit 2000000"),
-        )?;
+        // One packet after the other at the rate of the link, out of the queue that Linux gives
+        // an interface by default.
+        let shape = format!("rate {mbits}mbit burst 6000 limit 2000000");
+        let tc = format!("tc qdisc add dev v{host}");
+        network.on(host, &format!("{tc} root handle 1: tbf {shape}"))?;
+        network.on(host, &format!("{tc} parent 1:1 handle 10: pfifo_fast"))?;
     }
     let start = |host: &str, role: &str| {
         let mut command = network.this_program(host)?;

@@ -17,6 +17,9 @@ const LATENCY_RATIO_MAX: f64 = 3.0;
 /// Goodput against the rate of the link.
 const GOODPUT_MIN: f64 = 0.7;
 
+/// Share of ten samples a second that must be kept up.
+const TEN_HERTZ_MIN: f64 = 0.9;
+
 /// Rate of the link, in Mbit/s.
 const LINK_MBITS: u32 = 500;
 
@@ -103,7 +106,7 @@ fn judge(percent: u32, traffic: Traffic, run: &Run) -> Vec<String> {
         format!("repairs {:.2} x the loss", run.repair_ratio()),
     );
     let wanted = match traffic {
-        Traffic::TenHertz => 0.0,
+        Traffic::TenHertz => TEN_HERTZ_MIN * 4.0 * 8.0 * 10.0,
         Traffic::Unpaced => GOODPUT_MIN * f64::from(LINK_MBITS),
     };
     check(

@@ -129,7 +129,7 @@ fn sink() -> Result<(), Error> {
     thread::spawn(move || {
         for sample in reader.samples_timeout(StdDuration::from_secs(3600)) {
             let Some(data) = sample.data() else { continue };
-            let next = counted.0.fetch_add(1, Ordering::Relaxed) + 1;
+            let next = counted.0.load(Ordering::Relaxed) + 1;
             let intact = data.number == next
                 && data.bytes.len() == LARGE_BYTES
                 && data
@@ -138,6 +138,7 @@ fn sink() -> Result<(), Error> {
                     .enumerate()
                     .all(|(at, it)| *it == at as u8);
             counted.1.fetch_add(u64::from(intact), Ordering::Relaxed);
+            counted.0.store(next, Ordering::Relaxed);
         }
     });
     serve(|_| {
