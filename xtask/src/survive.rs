@@ -26,25 +26,31 @@ struct Item {
 }
 
 const ITEMS: &[Item] = &[
-    Item {
-        name: "attack",
-        program: &["whimbrel-survive"],
-        words: &["attack"],
-        parts: 8,
-    },
-    Item {
-        name: "hunt",
-        program: &["whimbrel-fuzz-targets", "--bin", "hunt"],
-        words: &[],
-        parts: 6,
-    },
-    Item {
-        name: "simulation",
-        program: &["whimbrel-sim"],
-        words: &[],
-        parts: 12,
-    },
+    item("attack", &["whimbrel-survive"], &["attack"], 6),
+    item("hunt", &["whimbrel-fuzz-targets", "--bin", "hunt"], &[], 6),
+    item("simulation", &["whimbrel-sim"], &[], 8),
+    item("churn", &["whimbrel-survive"], &["churn"], 6),
+    item("cold", &["whimbrel-survive"], &["cold"], 3),
+    item("write", &["whimbrel-survive"], &["write"], 4),
+    item("memory", &["whimbrel-survive"], &["memory"], 6),
+    item("hosts", &["whimbrel-survive"], &["hosts"], 10),
+    item("large", &["whimbrel-survive"], &["large"], 6),
+    item("interop depth", &["whimbrel-interop"], &["depth"], 10),
 ];
+
+const fn item(
+    name: &'static str,
+    program: &'static [&'static str],
+    words: &'static [&'static str],
+    parts: u32,
+) -> Item {
+    Item {
+        name,
+        program,
+        words,
+        parts,
+    }
+}
 
 /// How much of everything is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

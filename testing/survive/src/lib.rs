@@ -25,3 +25,25 @@ pub const PROOFS: &[Proof] = &[
     large::PROOF,
     memory::PROOF,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_module_with_a_proof_is_listed() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        for entry in std::fs::read_dir(here).unwrap() {
+            let module = entry.unwrap().path();
+            let text = std::fs::read_to_string(module.join("mod.rs")).unwrap_or_default();
+            let name = module.file_name().unwrap().to_string_lossy().into_owned();
+            let proves = text.contains("pub const PROOF:");
+            assert_eq!(
+                proves,
+                PROOFS.iter().any(|proof| proof.name == name),
+                "{name}"
+            );
+        }
+    }
+}
