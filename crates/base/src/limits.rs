@@ -67,7 +67,7 @@ impl Limits {
     pub const DEFAULT: Self = Self {
         remote_participants_max: 1024,
         remote_participants_per_address_max: 768,
-        unanswered_participants_max: 256,
+        unanswered_participants_max: 512,
         remote_endpoints_per_participant_max: 4096,
         remote_endpoints_per_address_max: 32_768,
         remote_endpoints_max: 65_536,

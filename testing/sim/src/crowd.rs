@@ -249,6 +249,9 @@ fn config(settings: &CrowdSettings, index: usize) -> ParticipantConfig {
     let others = settings.participants;
     let limits = &mut config.limits;
     limits.remote_participants_max = limits.remote_participants_max.max(others);
+    limits.unanswered_participants_max = limits.unanswered_participants_max.max(others);
+    limits.remote_participants_per_address_max =
+        limits.remote_participants_per_address_max.max(others);
     limits.remote_endpoints_max = limits.remote_endpoints_max.max(others * settings.endpoints);
     config
 }
