@@ -11,6 +11,7 @@ pub mod memory;
 pub mod network;
 pub mod peer;
 pub mod proof;
+mod scale;
 pub mod write;
 
 use proof::Proof;
@@ -23,6 +24,7 @@ pub const PROOFS: &[Proof] = &[
     write::PROOF,
     hosts::PROOF,
     large::PROOF,
+    scale::PROOF,
     memory::PROOF,
 ];
 
