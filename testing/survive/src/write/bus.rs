@@ -16,6 +16,8 @@ pub(super) fn join(tag: &str, lost_per_mille: u16) -> Result<DomainParticipant, 
     let builder = DomainParticipant::builder(DOMAIN)
         .interfaces("lo")
         .log(false);
+    // A stopped process must not be forgotten before its reader is given up.
+    let builder = builder.lease(whimbrel::Duration::from_secs(60));
     let builder = builder.faults(lost_per_mille, 0, 11).domain_tag(tag);
     builder.build().map_err(|why| why.to_string())
 }
