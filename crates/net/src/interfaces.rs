@@ -49,8 +49,8 @@ pub struct Interface {
     pub is_loopback: bool,
     /// It is switched on and has a carrier.
     pub is_up: bool,
-    /// It says that it can carry multicast. Loopback interfaces of Linux do not say so; joining
-    /// groups there works all the same.
+    /// It says that it can carry multicast. Loopback interfaces of Linux do not unless they are
+    /// told to (`ip link set lo multicast on`).
     pub is_multicast: bool,
     /// The largest IP packet on its link, in octets; `None` where the platform does not tell.
     pub mtu_bytes: Option<u32>,

@@ -477,7 +477,7 @@ fn group_interfaces<'a>(
     let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
     interfaces
         .iter()
-        .filter(|it| network.multicast && wanted && (it.is_multicast || (v4 && it.is_loopback)))
+        .filter(|it| network.multicast && wanted && it.is_multicast && (v4 || !it.is_loopback))
         .filter(|it| has_family(it))
         .collect()
 }

@@ -154,3 +154,16 @@ fn writes_are_held_until_enough_readers_are_there() {
     drop((first, second));
     writer.try_write(&position("tram", 2)).unwrap();
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn multicast_is_used_on_loopback_only_where_that_carries_it() {
+    // IFF_MULTICAST of netdevice(7).
+    let flags = std::fs::read_to_string("/sys/class/net/lo/flags").unwrap();
+    let flags = u32::from_str_radix(flags.trim().trim_start_matches("0x"), 16).unwrap();
+    let carries = flags & 0x1000 != 0;
+    let participant = loopback(0, &tag()).build().unwrap();
+    let sockets = participant.diagnostics().sockets;
+    let joined = sockets.iter().any(|it| it.address.ip().is_multicast());
+    assert_eq!(joined, carries);
+}
