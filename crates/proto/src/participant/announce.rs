@@ -1,11 +1,12 @@
 //! What we announce of ourselves, to whom, and how we leave. RTPS 2.5 §8.5.3.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::locator::Locator;
+use whimbrel_base::locator::{Locator, LocatorKind};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
@@ -13,6 +14,7 @@ use whimbrel_wire::discovery::{BuiltinEndpoints, compose_key};
 use whimbrel_wire::parameter::ParameterId;
 
 use super::guard::GuardedOutbox;
+use super::remote::RemoteParticipant;
 use super::schedule::AnnounceTimer;
 use super::{Departure, Participant};
 use crate::change::ChangeKind;
@@ -28,11 +30,12 @@ impl Participant {
         let mut directed = replies.clone();
         if core::mem::take(&mut self.timer.due) {
             let mut undirected = Vec::new();
+            let known = self.known_listeners();
             for locator in &self.config.announce_to {
                 // An explicit peer that we know is told that it is meant.
-                match self.who_listens_at(*locator) {
+                match known.get(locator) {
                     Some(prefix) => {
-                        directed.insert(prefix);
+                        directed.insert(*prefix);
                     }
                     None => undirected.push(*locator),
                 }
@@ -63,6 +66,10 @@ impl Participant {
 
     fn send_probes(&mut self, change: &Change, outbox: &mut impl Outbox) {
         let due = self.probes.take_due();
+        if due.is_empty() {
+            return;
+        }
+        let taken = self.taken_ports();
         let due: Vec<Locator> = self
             .config
             .probe
@@ -70,32 +77,38 @@ impl Participant {
             .unwrap_or_default()
             .iter()
             .copied()
-            .filter(|locator| !self.is_taken(*locator))
+            .filter(|locator| !taken.contains(&(locator.kind, locator.port)))
             .collect();
         let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
         self.statistics.probes_sent = self.statistics.probes_sent.saturating_add(count);
         self.send_own(change, None, &due, outbox);
     }
 
-    /// True when the port of `locator`, an address of this host, is known to be somebody's.
-    fn is_taken(&self, locator: Locator) -> bool {
-        let same_port = |other: &Locator| other.kind == locator.kind && other.port == locator.port;
-        self.config.metatraffic_unicast.iter().any(same_port)
-            || self.remotes.values().any(|remote| {
-                remote.confirmed
-                    && remote.metatraffic.same_host
-                    && remote.data.metatraffic_unicast.iter().any(same_port)
-            })
+    /// The ports of this host that are known to be somebody's.
+    fn taken_ports(&self) -> BTreeSet<(LocatorKind, u32)> {
+        let here = |remote: &&RemoteParticipant| remote.confirmed && remote.metatraffic.same_host;
+        let theirs = self.remotes.values().filter(here);
+        theirs
+            .flat_map(|remote| &remote.data.metatraffic_unicast)
+            .chain(&self.config.metatraffic_unicast)
+            .map(|locator| (locator.kind, locator.port))
+            .collect()
     }
 
-    fn who_listens_at(&self, locator: Locator) -> Option<GuidPrefix> {
-        if locator.is_multicast() {
-            return None;
+    /// Who listens at those addresses to which we announce ourselves and which are one's alone.
+    fn known_listeners(&self) -> BTreeMap<Locator, GuidPrefix> {
+        let mut known = BTreeMap::new();
+        let own = |locator: &&Locator| !locator.is_multicast();
+        let peers: BTreeSet<&Locator> = self.config.announce_to.iter().filter(own).collect();
+        if peers.is_empty() {
+            return known;
         }
-        self.remotes
-            .values()
-            .find(|remote| remote.reached.contains(&locator))
-            .map(|remote| remote.prefix())
+        for remote in self.remotes.values() {
+            for locator in remote.reached.iter().filter(|it| peers.contains(it)) {
+                known.entry(*locator).or_insert(remote.prefix());
+            }
+        }
+        known
     }
 
     /// True when our announcements to all may not reach `prefix`, so that it needs its own to

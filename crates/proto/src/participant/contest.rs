@@ -82,7 +82,7 @@ impl Participant {
         });
         contest.data = data;
         contest.bytes = contest.bytes.saturating_add(bytes);
-        remote.check_at = remote.check_at.min(contest.ends_at);
+        self.watch_lease(prefix);
         self.builtin.ask(prefix);
         Ok(())
     }

@@ -192,7 +192,7 @@ impl Participant {
         let prefix = data.guid.prefix;
         let origin = self.host_of(from);
         self.admit(now, origin, prefix)?;
-        let mut remote = RemoteParticipant {
+        let remote = RemoteParticipant {
             data,
             address: from,
             discovered_at: now,
@@ -207,13 +207,12 @@ impl Participant {
             contest: None,
             address_heard_at: now,
             greetings: Greetings::default(),
-            check_at: now,
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
             resumed_at: now,
         };
-        remote.check_at = remote.lease_ends_at();
         self.remotes.insert(prefix, remote);
+        self.watch_lease(prefix);
         self.reroute(now, prefix, true);
         self.reported
             .push_back(ParticipantEvent::ParticipantHeard(prefix));
@@ -260,9 +259,9 @@ impl Participant {
         let same_builtin = remote.data.builtin_endpoints == data.builtin_endpoints
             && remote.data.builtin_endpoint_qos == data.builtin_endpoint_qos;
         remote.data = data;
-        // A shorter lease counts from now on.
-        remote.check_at = remote.check_at.min(remote.lease_ends_at());
         self.routing_changed |= remote.confirmed;
+        // A shorter lease counts from now on.
+        self.watch_lease(prefix);
         self.reroute(now, prefix, !same_builtin);
     }
 
@@ -313,14 +312,5 @@ impl Participant {
         self.serve_discovery(now, prefix);
         self.statistics.resumed = self.statistics.resumed.saturating_add(1);
         self.renew_matches(prefix);
-    }
-
-    /// The participants whose leases may have ended at `now`.
-    pub(super) fn leases_to_check(&self, now: Instant) -> Vec<GuidPrefix> {
-        let due = self
-            .remotes
-            .values()
-            .filter(|remote| remote.check_at <= now);
-        due.map(RemoteParticipant::prefix).collect()
     }
 }

@@ -99,6 +99,8 @@ pub struct Participant {
     departure: Departure,
     builtin: Builtin,
     remotes: BTreeMap<GuidPrefix, RemoteParticipant>,
+    /// No lease of theirs ends before this.
+    leases_at: Instant,
     /// Participants that said goodbye lately, and when.
     departed: VecDeque<(Instant, GuidPrefix)>,
     remote_writers: BTreeMap<Guid, RemoteWriter>,
@@ -156,6 +158,7 @@ impl Participant {
             departure: Departure::Present,
             builtin: Builtin::new(prefix, &config.limits),
             remotes: BTreeMap::new(),
+            leases_at: Instant::FAR_FUTURE,
             departed: VecDeque::new(),
             remote_writers: BTreeMap::new(),
             remote_readers: BTreeMap::new(),

@@ -93,7 +93,6 @@ impl Participant {
             return;
         }
         if first {
-            remote.check_at = remote.lease_ends_at();
             self.statistics.participants_discovered =
                 self.statistics.participants_discovered.saturating_add(1);
             self.report(ParticipantEvent::ParticipantDiscovered(prefix));

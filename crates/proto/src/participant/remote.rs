@@ -94,8 +94,6 @@ pub struct RemoteParticipant {
     pub(super) address_heard_at: Instant,
     /// How it announces itself.
     pub(super) greetings: Greetings,
-    /// When to look whether its lease has ended.
-    pub(super) check_at: Instant,
     /// Announcements of our writers up to here are acknowledged.
     pub(super) publications_acked: SequenceNumber,
     /// Announcements of our readers up to here are acknowledged.

@@ -1,0 +1,73 @@
+//! When leases are looked at, and when they end.
+
+use super::*;
+use crate::deadline::Reason;
+
+/// How often the members of `net` are called to look at leases while it runs for `span`.
+fn looks(net: &mut Net, span: Duration) -> usize {
+    let end = net.now.after(span);
+    let mut looks = 0;
+    loop {
+        let next = net.members.values().filter_map(|it| it.poll_timeout());
+        let Some((at, _)) = next.min().filter(|(at, _)| *at <= end) else {
+            break;
+        };
+        let due = |it: &&Participant| {
+            let next = it.poll_timeout();
+            next.is_some_and(|(due, reason)| due <= at && reason == Reason::Lease)
+        };
+        looks += net.members.values().filter(due).count();
+        net.run(at.since(net.now));
+    }
+    looks
+}
+
+#[test]
+fn many_leases_that_are_kept_take_no_more_looks_than_one() {
+    for count in [2, 30] {
+        let mut net = Net::of((1..=count).map(config));
+        net.run(seconds(20));
+        let looks = looks(&mut net, seconds(60));
+        let most = usize::from(count) * 60 / 6;
+        let least = usize::from(count) * 60 / 10;
+        assert!((least..=most).contains(&looks), "{count}: {looks}");
+        let all = net.members.values();
+        let known = all.map(|it| it.participants().count());
+        assert_eq!(known.max(), Some(usize::from(count) - 1));
+    }
+}
+
+#[test]
+fn who_falls_silent_is_lost_on_time_among_many_that_do_not() {
+    let mut net = Net::of((1..=12).map(config));
+    net.run(seconds(20));
+    net.members.remove(&7);
+    let now = net.now;
+    let remote = net.member(1).participant(prefix(7)).unwrap();
+    let (left, ends_at) = (remote.lease_left(now), remote.lease_ends_at());
+    assert!(left > seconds(6) && left <= seconds(10));
+    let before = Duration::from_nanos(left.as_nanos() - 1);
+    net.run(before);
+    assert!(net.member(1).participant(prefix(7)).is_some());
+    net.run(ends_at.since(net.now));
+    assert!(net.member(1).participant(prefix(7)).is_none());
+    assert_eq!(net.member(1).participants().count(), 10);
+}
+
+#[test]
+fn a_shorter_lease_counts_from_when_it_is_announced() {
+    let mut net = Net::of([config(1), config(2)]);
+    net.run(seconds(5));
+    net.members.remove(&2);
+    let short = ParticipantConfig {
+        lease: seconds(1),
+        ..config(2)
+    };
+    net.add(short);
+    net.run(Duration::from_millis(10));
+    net.members.remove(&2);
+    net.run(Duration::from_millis(900));
+    assert_eq!(net.member(1).participants().count(), 1);
+    net.run(Duration::from_millis(100));
+    assert_eq!(net.member(1).participants().count(), 0);
+}
