@@ -6,6 +6,7 @@ mod crashes;
 mod discovery;
 mod health;
 mod lives;
+mod recovery;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -24,6 +25,7 @@ use whimbrel_proto::{
 };
 use whimbrel_wire::pretty;
 
+use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
 use crate::model::{Model, ReaderFacts, ReaderId, WriterFacts, WriterId, Written};
 use crate::network::{Network, NodeIndex, NodeSettings};
@@ -116,10 +118,8 @@ pub struct World {
     wall_offsets_ns: Vec<i64>,
     /// Nodes that are away, and the plans of writers and readers that come back with them.
     away: BTreeMap<NodeIndex, (Vec<usize>, Vec<usize>)>,
-    /// When somebody last went without a word.
-    crashed_at: Instant,
+    recovery: Recovery,
     timer_steps: u64,
-    matched_at: Option<Instant>,
     healed: bool,
     at_rest: bool,
     writer_ids: BTreeMap<Guid, WriterId>,
@@ -172,9 +172,8 @@ impl World {
             now: START,
             wall_offsets_ns: vec![1_700_000_000_000_000_000; count],
             away: BTreeMap::new(),
-            crashed_at: Instant::ZERO,
+            recovery: Recovery::of(&scenario),
             timer_steps: 0,
-            matched_at: None,
             healed: false,
             at_rest: false,
             writer_ids: BTreeMap::new(),
@@ -367,7 +366,9 @@ impl World {
             }
             Action::Pause { node, span } => {
                 if !self.healed {
-                    self.network.pause(node, self.now.after(span));
+                    let until = self.now.after(span);
+                    self.network.pause(node, until);
+                    self.recovery.note_pause(until.min(self.scenario.heals_at));
                 }
                 return;
             }
@@ -405,6 +406,7 @@ impl World {
 
     fn heal(&mut self) {
         self.healed = true;
+        self.recovery.note_change(self.now);
         self.network.heal(self.now);
         for node in 0..self.nodes.len() {
             let here = self.here(node);
@@ -442,6 +444,7 @@ impl World {
             useful_bytes: self.useful_bytes,
             settled_after,
             matched_after: self
+                .recovery
                 .matched_at
                 .map_or(settled_after, |at| at.since(self.scenario.heals_at)),
             played: self.now.since(START),

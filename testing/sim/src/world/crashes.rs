@@ -28,7 +28,7 @@ impl World {
         self.next_of_node[node] = None;
         self.network.set_down(node, true);
         self.away.insert(node, plans);
-        self.crashed_at = self.now;
+        self.recovery.note_end(self.now);
         let back_at = self.now.after(down).min(self.scenario.heals_at);
         self.plan(back_at, Todo::Boot { node, same_prefix });
     }
@@ -73,6 +73,6 @@ impl World {
         self.next_of_node[node] = None;
         self.network.set_down(node, true);
         self.away.insert(node, (Vec::new(), Vec::new()));
-        self.crashed_at = self.now;
+        self.recovery.note_end(self.now);
     }
 }

@@ -80,6 +80,7 @@ impl World {
         if politely {
             self.depart(node);
         }
+        self.recovery.note_end(self.now);
         self.lives[node] += 1;
         self.nodes[node].prefix = prefix(node, self.lives[node]);
         self.start_participant(node);
@@ -198,8 +199,8 @@ impl World {
         let late = self.now > self.scenario.heals_at.after(QUIET_AFTER.divided_by(2));
         let early = self.now < self.scenario.heals_at.after(SOAK);
         let odd = self.odd_match().or_else(|| self.ghost());
-        if odd.is_none() {
-            self.matched_at.get_or_insert(self.now);
+        if let Some(text) = self.recovery.judge(self.now, odd.as_deref()) {
+            self.model.finding(text);
         }
         match odd.or_else(|| self.unrest()) {
             None if !early => self.at_rest = true,

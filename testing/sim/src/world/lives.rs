@@ -4,6 +4,7 @@ use super::*;
 
 impl World {
     pub(super) fn start_writer(&mut self, plan: usize) {
+        self.recovery.note_change(self.now);
         let settings = self.scenario.writers[plan];
         let keys = self.scenario.keys_of(settings.topic);
         let kind = match keys {
@@ -43,6 +44,7 @@ impl World {
     }
 
     pub(super) fn start_reader(&mut self, plan: usize) {
+        self.recovery.note_change(self.now);
         let settings = self.scenario.readers[plan];
         let keyed = self.scenario.keys_of(settings.topic).is_some();
         let kind = if keyed {
@@ -278,6 +280,7 @@ impl World {
     }
 
     pub(super) fn stop_writer(&mut self, plan: usize) {
+        self.recovery.note_change(self.now);
         let node = self.scenario.writers[plan].node;
         let here = self.here(node);
         let slots = &mut self.nodes[node].writers;
@@ -301,6 +304,7 @@ impl World {
     }
 
     pub(super) fn stop_reader(&mut self, plan: usize) {
+        self.recovery.note_change(self.now);
         let node = self.scenario.readers[plan].node;
         let here = self.here(node);
         let slots = &mut self.nodes[node].readers;
