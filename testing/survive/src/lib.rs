@@ -11,7 +11,7 @@ pub mod memory;
 pub mod network;
 pub mod peer;
 pub mod proof;
-mod scale;
+pub mod scale;
 pub mod write;
 
 use proof::Proof;

@@ -15,7 +15,7 @@ use crowd::Crowd;
 use usage::Usage;
 
 /// The proof.
-pub(crate) const PROOF: Proof = Proof {
+pub const PROOF: Proof = Proof {
     name: "scale",
     claim: "hundreds of participants on one host find one another and cost little",
     run,
