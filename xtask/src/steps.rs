@@ -125,6 +125,11 @@ pub(crate) const STEPS: &[Step] = &[
         ],
         900,
     ),
+    step(
+        "survive",
+        &["cargo", "xtask", "survive", "--minutes", "1", "--but-open"],
+        1500,
+    ),
 ];
 
 /// What takes too long for every change.

@@ -23,6 +23,8 @@ struct Item {
     words: &'static [&'static str],
     /// Parts of the whole time.
     parts: u32,
+    /// Why this is known not to hold yet; `--but-open` names it instead of running it.
+    open: Option<&'static str>,
 }
 
 const ITEMS: &[Item] = &[
@@ -49,23 +51,33 @@ const fn item(
         program,
         words,
         parts,
+        open: None,
     }
 }
 
 /// How much of everything is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+enum Extent {
     /// All items share so many minutes.
     Minutes(u32),
     /// Every item with the whole numbers of its claim.
     Full,
 }
 
-/// Runs all items, or the one of this name, and prints a line for each.
-pub(crate) fn run(extent: Extent, only: Option<&str>) -> Result<(), String> {
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted<'a> {
+    extent: Extent,
+    only: Option<&'a str>,
+    but_open: bool,
+}
+
+/// Runs what the words ask for, and prints a line for each item.
+pub(crate) fn run(words: &[&str]) -> Result<(), String> {
+    let wanted = parse(words)?;
     let chosen: Vec<&Item> = ITEMS
         .iter()
-        .filter(|item| only.is_none_or(|name| name == item.name))
+        .filter(|item| wanted.only.is_none_or(|name| name == item.name))
         .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = ITEMS.iter().map(|item| item.name).collect();
@@ -73,18 +85,25 @@ pub(crate) fn run(extent: Extent, only: Option<&str>) -> Result<(), String> {
         return Err(format!("no item of this name; there are: {names}"));
     }
     let root = metadata::root();
+    let (run, passed_over): (Vec<&Item>, Vec<&Item>) = chosen
+        .into_iter()
+        .partition(|item| item.open.is_none() || !wanted.but_open);
     // Built first, so that no share is spent on the compiler.
-    for item in &chosen {
+    for item in &run {
         build(&root, item)?;
     }
-    let parts = chosen.iter().map(|item| item.parts).sum();
-    let lines: Vec<(bool, String)> = chosen
+    let parts = run.iter().map(|item| item.parts).sum();
+    let lines: Vec<(bool, String)> = run
         .iter()
-        .map(|item| prove(&root, item, extent, parts))
+        .map(|item| prove(&root, item, wanted.extent, parts))
         .collect();
     println!();
     for (_, line) in &lines {
         println!("{line}");
+    }
+    for item in passed_over {
+        let why = item.open.unwrap_or_default();
+        println!("survive: {:<14} not run, OPEN: {why}", item.name);
     }
     if lines.iter().all(|(held, _)| *held) {
         Ok(())
@@ -93,8 +112,29 @@ pub(crate) fn run(extent: Extent, only: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// The minutes of `--minutes N`.
-pub(crate) fn minutes(text: &str) -> Result<Extent, String> {
+fn parse<'a>(words: &[&'a str]) -> Result<Wanted<'a>, String> {
+    let (mut extent, mut only, mut but_open) = (None, None, false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            "--full" => extent = Some(Extent::Full),
+            "--minutes" => {
+                let text = words.next().ok_or("--minutes needs a number")?;
+                extent = Some(minutes(text)?);
+            }
+            "--only" => only = Some(*words.next().ok_or("--only needs a name")?),
+            "--but-open" => but_open = true,
+            _ => return Err(format!("what is {word}?")),
+        }
+    }
+    Ok(Wanted {
+        extent: extent.ok_or("how much? --minutes N or --full")?,
+        only,
+        but_open,
+    })
+}
+
+fn minutes(text: &str) -> Result<Extent, String> {
     match text.parse() {
         Ok(minutes) if minutes > 0 => Ok(Extent::Minutes(minutes)),
         _ => Err(format!("{text} is not a number of minutes")),
@@ -170,6 +210,7 @@ mod tests {
         program: &["y"],
         words: &[],
         parts: 2,
+        open: None,
     };
 
     #[test]
@@ -185,6 +226,20 @@ mod tests {
         assert_eq!(words, ["--seconds", "10"]);
         assert_eq!(limit, Duration::from_secs(20) + GRACE);
         assert_eq!(amount(&ITEM, Extent::Full, 12).0, ["--full"]);
+    }
+
+    #[test]
+    fn words_say_what_is_wanted() {
+        let wanted = Wanted {
+            extent: Extent::Minutes(1),
+            only: Some("x"),
+            but_open: true,
+        };
+        let words = ["--minutes", "1", "--but-open", "--only", "x"];
+        assert_eq!(parse(&words), Ok(wanted));
+        for words in [&["--minutes"][..], &["--only", "x"], &["--fast"], &[]] {
+            assert!(parse(words).is_err(), "{words:?}");
+        }
     }
 
     #[test]
