@@ -50,6 +50,8 @@ const TIMEOUTS_MAX: usize = 32;
 pub struct Station {
     /// The time there.
     pub now: Instant,
+    /// How far its wall clock has been set forward, in nanoseconds.
+    pub wall_step_ns: i64,
     /// The control machine.
     pub control: Participant,
     /// A reliable one of a topic with key, and a best-effort one of a topic without.
@@ -71,6 +73,7 @@ impl Station {
     pub fn new(number: u8, topics: Topics) -> Self {
         let mut station = Self {
             now: START,
+            wall_step_ns: 0,
             control: Participant::new(START, setup::participant(number)),
             writers: [0, 1].map(|index| Writer::new(setup::writer(number, index))),
             readers: [0, 1].map(|index| Reader::new(setup::reader(number, index))),
@@ -100,7 +103,8 @@ impl Station {
 
     /// The wall clock.
     pub fn wall(&self) -> Timestamp {
-        Timestamp(WALL_NS.saturating_add_unsigned(self.now.0))
+        let time = WALL_NS.saturating_add_unsigned(self.now.0);
+        Timestamp(time.saturating_add(self.wall_step_ns))
     }
 
     /// Announces the writer `index`, again where it was announced before.

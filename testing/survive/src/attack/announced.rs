@@ -140,6 +140,14 @@ impl Scene {
         self.submessage(id::DATA, 2 | 8, body)
     }
 
+    /// ACKNACK of one who has heard nothing of the victim's writers yet.
+    pub fn sedp_acknack(&self) -> Vec<u8> {
+        let reader = EntityId::SEDP_PUBLICATIONS_READER;
+        let writer = EntityId::SEDP_PUBLICATIONS_WRITER;
+        let body = self.raw().bytes(&reader.0).bytes(&writer.0);
+        self.submessage(id::ACKNACK, 0, body.numbers(1, 0, &[]).u32(1))
+    }
+
     /// The key of a participant or an endpoint as a parameter list.
     pub fn key(&self, id: u16, prefix: GuidPrefix, entity: EntityId) -> Vec<u8> {
         let guid = self.raw().bytes(&prefix.0).bytes(&entity.0);

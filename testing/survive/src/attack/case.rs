@@ -95,6 +95,10 @@ pub trait Field {
     /// Time passes.
     fn wait(&mut self, span: Duration);
 
+    /// The victim's wall clock is set forward, or back, by this many nanoseconds; on a live field
+    /// nobody sets clocks.
+    fn set_wall_clock(&mut self, step_ns: i64);
+
     /// The victim's application writes.
     fn write(&mut self, sample: &Sample);
 
@@ -142,6 +146,11 @@ impl<'a> Attack<'a> {
     /// Lets milliseconds pass; on a live field at most a few.
     pub fn wait_ms(&mut self, ms: u64) {
         self.field.wait(Duration::from_millis(ms));
+    }
+
+    /// Sets the victim's wall clock forward, or back, by this many nanoseconds.
+    pub fn set_wall_clock(&mut self, step_ns: i64) {
+        self.field.set_wall_clock(step_ns);
     }
 
     /// Has the victim's application write.

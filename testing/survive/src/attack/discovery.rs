@@ -168,9 +168,26 @@ pub(super) const CASES: &[Case] = &[
     })
     .virtual_only(),
     Case::new("discovery/fakes-that-answer", &[], |it| {
+        // They acknowledge nothing, so the newer make the older go.
         flood(it, true, |number| Origin::Stranger(number as u16));
         Ok(())
     })
+    .virtual_only(),
+    Case::new(
+        "discovery/fakes-that-acknowledge",
+        // Answers of those that were not let in are a stranger's.
+        &[RejectKind::Limit, RejectKind::Stranger],
+        |it| {
+            for number in 0..32 {
+                let origin = Origin::Stranger(number as u16);
+                announce(it, origin, fake(number), true, TEN_SECONDS, &[]);
+                let answer = it.scene.sedp_acknack();
+                let answer = it.scene.message_of(fake(number), true, &answer);
+                it.datagram_from(origin, &answer);
+            }
+            Ok(())
+        },
+    )
     .virtual_only(),
     Case::new("discovery/fake-endpoints", &[RejectKind::Limit], |it| {
         for number in 0..FAKES {

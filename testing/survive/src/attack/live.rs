@@ -184,6 +184,8 @@ impl Field for Live {
         thread::sleep(span.min(PAUSE_MAX));
     }
 
+    fn set_wall_clock(&mut self, _step_ns: i64) {}
+
     fn write(&mut self, sample: &Sample) {
         let shape = Shape {
             key: sample.key,

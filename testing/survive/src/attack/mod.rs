@@ -23,6 +23,7 @@ mod round;
 mod sets;
 #[cfg(test)]
 mod tests;
+mod times;
 mod watch;
 
 pub use case::{Attack, Case, Field, Origin, Sample, Scene};
@@ -45,6 +46,7 @@ pub const CLASSES: &[&[Case]] = &[
     lists::CASES,
     payloads::CASES,
     discovery::CASES,
+    times::CASES,
 ];
 
 fn run(share: &Share) -> Figure {

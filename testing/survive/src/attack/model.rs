@@ -183,6 +183,12 @@ impl Field for Model {
         }
     }
 
+    fn set_wall_clock(&mut self, step_ns: i64) {
+        self.step("a step of the clock", |victim| {
+            victim.wall_step_ns = victim.wall_step_ns.saturating_add(step_ns);
+        });
+    }
+
     fn write(&mut self, sample: &Sample) {
         let payload = encoded(sample);
         let key = sample.key;
