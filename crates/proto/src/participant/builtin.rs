@@ -267,6 +267,13 @@ impl Builtin {
         channel.writer.last_sequence().plus(ahead).next()
     }
 
+    /// Our reader that hears the built-in `writer` of others.
+    pub(super) fn reader_of(&self, writer: EntityId) -> Option<&Reader> {
+        let mut channels = self.channels.iter();
+        let channel = channels.find(|it| it.writer_entity == writer);
+        channel.map(|it| &it.reader)
+    }
+
     /// What one of the built-in writers of others sent.
     ///
     /// # Errors

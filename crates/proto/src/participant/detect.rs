@@ -16,7 +16,7 @@ use whimbrel_wire::parameter::ParameterId;
 use super::event::ParticipantEvent;
 use super::greetings::Greetings;
 use super::host::Answered;
-use super::remote::{Heard, RemoteParticipant};
+use super::remote::{Heard, Rebirth, RemoteParticipant};
 use super::{Departure, Participant};
 use crate::change::ChangeKind;
 use crate::discovery::locators::{Route, is_own};
@@ -183,7 +183,7 @@ impl Participant {
         Ok(())
     }
 
-    fn admit_participant(
+    pub(super) fn admit_participant(
         &mut self,
         now: Instant,
         from: Locator,
@@ -210,6 +210,7 @@ impl Participant {
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
             resumed_at: now,
+            rebirth: Rebirth::default(),
         };
         self.remotes.insert(prefix, remote);
         self.watch_lease(prefix);
@@ -267,7 +268,7 @@ impl Participant {
 
     /// The participant is gone, and everything of it.
     pub(super) fn forget_participant(&mut self, now: Instant, prefix: GuidPrefix, departed: bool) {
-        let Some(remote) = self.remotes.remove(&prefix) else {
+        let Some(remote) = self.drop_participant(now, prefix) else {
             return;
         };
         if departed {
@@ -276,19 +277,12 @@ impl Participant {
             }
             self.departed.push_back((now, prefix));
         }
-        self.replies.remove(&prefix);
-        self.drop_claims(&remote);
-        let (since, origin) = (remote.discovered_at, remote.origin);
-        self.census.leave_endpoints(origin, remote.endpoints);
-        self.census.leave(since, origin, prefix);
         if !remote.confirmed {
             return;
         }
         if !departed {
             self.endings.note_loss(&remote);
         }
-        self.builtin.handle_unmatched(now, self.wall, prefix);
-        self.forget_endpoints_of(prefix);
         let count = if departed {
             &mut self.statistics.participants_departed
         } else {
@@ -296,6 +290,25 @@ impl Participant {
         };
         *count = count.saturating_add(1);
         self.report(ParticipantEvent::ParticipantLost { prefix, departed });
+    }
+
+    /// Takes the participant out, with all that is known of its endpoints.
+    pub(super) fn drop_participant(
+        &mut self,
+        now: Instant,
+        prefix: GuidPrefix,
+    ) -> Option<RemoteParticipant> {
+        let remote = self.remotes.remove(&prefix)?;
+        self.replies.remove(&prefix);
+        self.drop_claims(&remote);
+        let (since, origin) = (remote.discovered_at, remote.origin);
+        self.census.leave_endpoints(origin, remote.endpoints);
+        self.census.leave(since, origin, prefix);
+        if remote.confirmed {
+            self.builtin.handle_unmatched(now, self.wall, prefix);
+            self.forget_endpoints_of(prefix);
+        }
+        Some(remote)
     }
 
     /// The participant has forgotten us and started over: its readers need everything again.

@@ -15,6 +15,7 @@ use whimbrel_wire::parameter::ParameterId;
 use super::Participant;
 use super::builtin::Arrival;
 use super::local::{Announced, LocalReader, LocalWriter};
+use super::rebirth;
 use super::remote::{RemoteReader, RemoteWriter, guids_of};
 use crate::change::ChangeKind;
 use crate::receive::Inbound;
@@ -245,11 +246,7 @@ impl Participant {
         };
         let (since, origin) = (remote.discovered_at, remote.origin);
         self.census.note_answer(since, origin, reader.prefix);
-        let known = match acknowledged.writer {
-            EntityId::SEDP_PUBLICATIONS_WRITER => remote.publications_acked,
-            EntityId::SEDP_SUBSCRIPTIONS_WRITER => remote.subscriptions_acked,
-            _ => SequenceNumber::ZERO,
-        };
+        let known = rebirth::acknowledged(remote, acknowledged.writer);
         if known > SequenceNumber::ZERO && starts_over(&inbound.submessage) {
             self.resume_if_forgotten(now, reader.prefix);
             return Ok(());

@@ -38,6 +38,7 @@ mod pair;
 mod pairing;
 mod queries;
 mod reach;
+mod rebirth;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -251,13 +252,17 @@ impl Participant {
                 }
             }
             Target::Reader { writer, .. } => {
+                self.note_writer_runs_back(now, from, writer, &inbound.submessage);
                 let outcome = self
                     .builtin
                     .handle_data(now, wall, datagram, inbound, writer);
                 self.handle_arrivals();
                 outcome
             }
-            Target::Writer { reader, writer } => self.handle_answer(now, inbound, reader, writer),
+            Target::Writer { reader, writer } => {
+                self.note_reader_runs_back(now, from, reader, writer, &inbound.submessage);
+                self.handle_answer(now, inbound, reader, writer)
+            }
             Target::Nobody => Ok(()),
         }
     }

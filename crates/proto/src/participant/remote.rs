@@ -63,6 +63,15 @@ pub(super) struct Contest {
     pub(super) heard_at_home: bool,
 }
 
+/// Signs that a participant started over, and when each was seen last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rebirth {
+    /// A reader asked from the start again.
+    pub(super) reader_at: Option<Instant>,
+    /// A writer said less than it had said.
+    pub(super) writer_at: Option<Instant>,
+}
+
 /// Another participant.
 #[derive(Debug)]
 pub struct RemoteParticipant {
@@ -100,6 +109,8 @@ pub struct RemoteParticipant {
     pub(super) subscriptions_acked: SequenceNumber,
     /// When it was last served from the start again.
     pub(super) resumed_at: Instant,
+    /// What says that it started over.
+    pub(super) rebirth: Rebirth,
 }
 
 impl RemoteParticipant {

@@ -35,4 +35,6 @@ pub struct ParticipantStatistics {
     pub matches_refused: u64,
     /// Participants that had forgotten us and were served from the start again.
     pub resumed: u64,
+    /// Participants that came back with the same GUID before they were taken for lost.
+    pub reborn: u64,
 }

@@ -18,6 +18,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 mod lease;
 mod reach;
+mod rebirth;
 
 use super::*;
 use crate::discovery::InterfaceAddress;

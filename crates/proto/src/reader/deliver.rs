@@ -302,7 +302,7 @@ impl Reader {
         let durable = self.config.durable;
         let delay = self.config.heartbeat_response_delay;
         let proxy = self.proxy(from)?;
-        if !proxy.accept_heartbeat(heartbeat.count) {
+        if !proxy.accept_heartbeat(now, heartbeat.count) {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
         proxy.ask_at = None;

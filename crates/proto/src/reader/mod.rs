@@ -26,8 +26,9 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
 use whimbrel_base::status::SampleRejectedKind;
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::submessage::Heartbeat;
 
 pub use self::config::{KeyExtractor, ReaderConfig};
 pub use self::deliver::{Incoming, IncomingFragments};
@@ -171,6 +172,19 @@ impl Reader {
     /// True when `writer` is matched.
     pub fn is_matched(&self, writer: Guid) -> bool {
         self.writers.contains_key(&writer)
+    }
+
+    /// True when `heartbeat` of `writer` runs back, by its count or by what was written, though
+    /// nothing came of it for `quiet`: late datagrams are not that late, so the writer is another.
+    pub(crate) fn runs_back(
+        &self,
+        now: Instant,
+        writer: Guid,
+        heartbeat: &Heartbeat,
+        quiet: Duration,
+    ) -> bool {
+        let proxy = self.writers.get(&writer);
+        proxy.is_some_and(|proxy| proxy.runs_back(now, heartbeat, quiet))
     }
 
     /// True when every matched durable writer's history has arrived.

@@ -7,8 +7,9 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
+use whimbrel_wire::submessage::Heartbeat;
 
 use super::assembly::Assembly;
 use super::config::ReaderConfig;
@@ -68,6 +69,8 @@ pub(super) struct WriterProxy {
     /// The greatest number announced when the writer was first heard: history ends here.
     pub(super) history_ends: Option<SequenceNumber>,
     last_heartbeat: Option<Count>,
+    /// When that heartbeat arrived.
+    heartbeat_at: Instant,
     last_heartbeat_frag: Option<Count>,
     /// When the next answer is due.
     pub(super) answer_at: Option<Instant>,
@@ -95,6 +98,7 @@ impl WriterProxy {
             last: SequenceNumber::ZERO,
             history_ends: None,
             last_heartbeat: None,
+            heartbeat_at: Instant::ZERO,
             last_heartbeat_frag: None,
             answer_at: None,
             ask_at: None,
@@ -152,14 +156,24 @@ impl WriterProxy {
     }
 
     /// False when a heartbeat with this count was seen before. RTPS 2.5 §8.3.8.6.
-    pub(super) fn accept_heartbeat(&mut self, count: Count) -> bool {
+    pub(super) fn accept_heartbeat(&mut self, now: Instant, count: Count) -> bool {
         let news = self
             .last_heartbeat
             .is_none_or(|last| count.is_news_after(last));
         if news {
             self.last_heartbeat = Some(count);
+            self.heartbeat_at = now;
         }
         news
+    }
+
+    /// True when the writer says less than it has said, `quiet` or longer after it was heard last.
+    pub(super) fn runs_back(&self, now: Instant, heartbeat: &Heartbeat, quiet: Duration) -> bool {
+        let Some(last) = self.last_heartbeat else {
+            return false;
+        };
+        let less = !heartbeat.count.is_news_after(last) || heartbeat.last < self.last;
+        less && now.since(self.heartbeat_at) >= quiet
     }
 
     /// False when a fragment heartbeat with this count was seen before. RTPS 2.5 §8.3.8.7.

@@ -6,7 +6,7 @@ use super::*;
 const VICTIM: &str = "203.0.113.9:7410";
 
 /// Participant `number` on a host of its own.
-fn remote(number: u8) -> ParticipantConfig {
+pub(super) fn remote(number: u8) -> ParticipantConfig {
     let ip = [203, 0, 113, number];
     let listen = |port| Locator::from(SocketAddr::from((ip, port)));
     let interface = InterfaceAddress {
@@ -39,7 +39,7 @@ impl Net {
         sent.map(|(_, (_, _, bytes))| bytes.len()).sum()
     }
 
-    fn hear(&mut self, number: u8, from: Locator, bytes: &[u8]) -> Result<(), Reject> {
+    pub(super) fn hear(&mut self, number: u8, from: Locator, bytes: &[u8]) -> Result<(), Reject> {
         let (now, wall) = (self.now, self.wall());
         let outcome = receive(self.member(number), now, wall, from, bytes);
         self.settle();
@@ -56,8 +56,26 @@ impl Net {
     }
 }
 
+/// The question of a built-in reader of `from` that has heard nothing of `to` yet.
+pub(super) fn question_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
+    use whimbrel_base::sequence::{Count, SequenceNumber};
+
+    let nothing = whimbrel_wire::number_set::SequenceNumberSet::new(SequenceNumber::FIRST);
+    let mut message = MessageBuilder::new(from);
+    message.begin(1000);
+    message.destination(to);
+    message.acknack(
+        EntityId::SEDP_PUBLICATIONS_READER,
+        EntityId::SEDP_PUBLICATIONS_WRITER,
+        nothing,
+        Count(1),
+        false,
+    );
+    sent_alone(&mut message)
+}
+
 /// An empty heartbeat of the participant `from`, meant for `to`.
-fn word_for(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
+pub(super) fn word_for(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     let mut message = MessageBuilder::new(from);
     message.begin(1000);
     message.destination(to);
@@ -72,6 +90,11 @@ fn word_for(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
         EntityId::SEDP_PUBLICATIONS_WRITER,
         fields,
     );
+    sent_alone(&mut message)
+}
+
+/// The octets of the one message.
+fn sent_alone(message: &mut MessageBuilder) -> Vec<u8> {
     let mut sent = vec![];
     message.flush(
         &[address(1)],

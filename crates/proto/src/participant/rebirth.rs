@@ -1,0 +1,131 @@
+//! A participant that comes back with the GUID it had, before it was taken for lost: a program with
+//! a fixed prefix that crashed and started again.
+//!
+//! Its numbers and counts start over, so it would be taken for an echo of itself. Two signs within
+//! [`WINDOW`] of each other, from where it is known to be, show it: a built-in reader asks from the
+//! start again though it had acknowledged, and a built-in writer that was quiet says less than it
+//! had. One alone shows less: whoever has only lost us for a while asks from the start too, but its
+//! writers go on. It is then forgotten and met anew.
+
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::locator::Locator;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_wire::message::Submessage;
+
+use super::Participant;
+use super::event::ParticipantEvent;
+use super::remote::{Rebirth, RemoteParticipant};
+
+/// Datagrams are no later than this.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How far the two signs may lie apart.
+const WINDOW: Duration = Duration::from_secs(5);
+
+impl Rebirth {
+    /// True when both signs were seen lately.
+    fn is_complete(&self, now: Instant) -> bool {
+        let lately = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= WINDOW);
+        lately(self.reader_at) && lately(self.writer_at)
+    }
+}
+
+impl Participant {
+    /// Looks whether what the built-in `writer` of another says is less than it has said.
+    pub(super) fn note_writer_runs_back(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        writer: Guid,
+        submessage: &Submessage<'_>,
+    ) {
+        let Submessage::Heartbeat(heartbeat) = submessage else {
+            return;
+        };
+        let reader = self.builtin.reader_of(writer.entity);
+        if !reader.is_some_and(|it| it.runs_back(now, writer, heartbeat, QUIET)) {
+            return;
+        }
+        let mut first = false;
+        self.note_sign(now, from, writer.prefix, |rebirth| {
+            let before = rebirth.writer_at.replace(now);
+            first = before.is_none_or(|at| now.since(at) >= QUIET);
+        });
+        if first {
+            // Who hears that we are there asks.
+            self.replies.insert(writer.prefix);
+        }
+    }
+
+    /// Looks whether the built-in `reader` of another asks from the start again.
+    pub(super) fn note_reader_runs_back(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        reader: Guid,
+        writer: EntityId,
+        submessage: &Submessage<'_>,
+    ) {
+        let Submessage::AckNack(acknack) = submessage else {
+            return;
+        };
+        let Some(remote) = self.remotes.get(&reader.prefix) else {
+            return;
+        };
+        let from_the_start = acknack.state.base() <= SequenceNumber::FIRST;
+        if !from_the_start || acknowledged(remote, writer) == SequenceNumber::ZERO {
+            return;
+        }
+        self.note_sign(now, from, reader.prefix, |rebirth| {
+            rebirth.reader_at = Some(now);
+        });
+    }
+
+    fn note_sign(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        prefix: GuidPrefix,
+        note: impl FnOnce(&mut Rebirth),
+    ) {
+        let Some(remote) = self.remotes.get_mut(&prefix) else {
+            return;
+        };
+        // What belongs to its first words may still be on its way.
+        if now.since(remote.discovered_at) < QUIET {
+            return;
+        }
+        note(&mut remote.rebirth);
+        if remote.rebirth.is_complete(now) {
+            self.meet_anew(now, from, prefix);
+        }
+    }
+
+    /// The participant is another with the same GUID: forgets what was, and believes what it last
+    /// announced of itself, for it is heard from there.
+    fn meet_anew(&mut self, now: Instant, from: Locator, prefix: GuidPrefix) {
+        let Some(remote) = self.drop_participant(now, prefix) else {
+            return;
+        };
+        self.statistics.reborn = self.statistics.reborn.saturating_add(1);
+        if remote.confirmed {
+            let departed = false;
+            self.report(ParticipantEvent::ParticipantLost { prefix, departed });
+        }
+        if let Err(reject) = self.admit_participant(now, remote.address, remote.data) {
+            self.rejects.count(reject.kind);
+            return;
+        }
+        self.handle_answered(now, prefix, from);
+    }
+}
+
+/// How far the participant has acknowledged our announcements by `writer`.
+pub(super) fn acknowledged(remote: &RemoteParticipant, writer: EntityId) -> SequenceNumber {
+    match writer {
+        EntityId::SEDP_PUBLICATIONS_WRITER => remote.publications_acked,
+        EntityId::SEDP_SUBSCRIPTIONS_WRITER => remote.subscriptions_acked,
+        _ => SequenceNumber::ZERO,
+    }
+}

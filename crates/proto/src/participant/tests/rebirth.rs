@@ -1,0 +1,122 @@
+//! Participants that come back with the GUID they had.
+
+use super::*;
+
+/// The endpoints of member `number`: a writer of one topic and a reader of another.
+fn add_endpoints(net: &mut Net, number: u8, writes: &str, reads: &str) {
+    let now = net.now;
+    net.member(number).add_writer(now, local_writer(writes));
+    net.member(number).add_reader(now, local_reader(reads));
+}
+
+/// One and two, each with a writer that the other reads, for `span`.
+fn both_ways(one: ParticipantConfig, two: ParticipantConfig, span: Duration) -> Net {
+    let mut net = Net::of([one, two]);
+    add_endpoints(&mut net, 1, "Square", "Circle");
+    add_endpoints(&mut net, 2, "Circle", "Square");
+    net.run(span);
+    net
+}
+
+/// Member two crashes, and starts again after `down`.
+fn restart(net: &mut Net, two: ParticipantConfig, down: Duration) {
+    net.members.remove(&2);
+    net.run(down);
+    net.take(1);
+    net.add(two);
+    add_endpoints(net, 2, "Circle", "Square");
+}
+
+fn check_met_anew(net: &mut Net) {
+    let (writer, reader) = (Guid::new(prefix(2), WRITER), Guid::new(prefix(2), READER));
+    let one = net.take(1);
+    let lost = ParticipantEvent::ParticipantLost {
+        prefix: prefix(2),
+        departed: false,
+    };
+    let gone = [
+        ParticipantEvent::ReaderUnmatched {
+            writer: WRITER,
+            reader,
+        },
+        ParticipantEvent::WriterUnmatched {
+            reader: READER,
+            writer,
+        },
+    ];
+    for event in gone.iter().chain([&lost]) {
+        assert!(has(&one, event), "{event:?} in {one:#?}");
+    }
+    // What ended is what was before; what is there now came after it.
+    let at = one.iter().position(|it| *it == gone[1]).unwrap();
+    assert_eq!(matched_writers(&one[at..]).len(), 1);
+    let at = one.iter().rposition(|it| *it == gone[0]).unwrap();
+    assert_eq!(matched_readers(&one[at..]).len(), 1);
+    assert_eq!(net.member(1).statistics().reborn, 1);
+    assert_eq!(net.member(1).statistics().participants_expired, 0);
+    assert_eq!(net.member(1).match_count(), 2);
+    assert_eq!(net.member(2).match_count(), 2);
+}
+
+#[test]
+fn who_restarts_with_its_guid_is_met_anew() {
+    // Long alive or only just, back at once or later, but always before the lease ends.
+    for alive in [2, 5, 60] {
+        for down_ms in [1000, 3000, 8000] {
+            let mut net = both_ways(config(1), config(2), seconds(alive));
+            restart(&mut net, config(2), Duration::from_millis(down_ms));
+            net.run(seconds(5));
+            check_met_anew(&mut net);
+            // And that is that.
+            net.run(seconds(60));
+            assert_eq!(net.member(1).statistics().reborn, 1);
+            assert_eq!(net.take(1), []);
+        }
+    }
+}
+
+#[test]
+fn who_restarts_on_another_host_is_met_anew() {
+    let mut net = both_ways(reach::remote(1), reach::remote(2), seconds(5));
+    restart(&mut net, reach::remote(2), seconds(3));
+    net.run(seconds(5));
+    check_met_anew(&mut net);
+}
+
+#[test]
+fn who_only_lost_us_is_not_another() {
+    let mut net = both_ways(config(1), config(2), seconds(5));
+    for _ in 0..5 {
+        let now = net.now;
+        net.member(2).forget_participant(now, prefix(1), false);
+        net.run(seconds(15));
+    }
+    assert_eq!(net.member(1).statistics().resumed, 5);
+    assert_eq!(net.member(1).statistics().reborn, 0);
+    assert_eq!(net.member(1).match_count(), 2);
+}
+
+#[test]
+fn nobody_elses_words_start_a_participant_over() {
+    let mut net = both_ways(reach::remote(1), reach::remote(2), seconds(5));
+    net.take(1);
+    let stranger = at("198.51.100.1:7410");
+    let forged = [
+        reach::word_for(prefix(2), prefix(1)),
+        reach::question_of(prefix(2), prefix(1)),
+    ];
+    for _ in 0..10 {
+        for bytes in &forged {
+            let refused = net.hear(1, stranger, bytes);
+            assert_eq!(refused.map_err(|it| it.kind), Err(RejectKind::Source));
+        }
+        net.run(Duration::from_millis(500));
+    }
+    assert_eq!(net.take(1), []);
+    assert_eq!(net.member(1).statistics().reborn, 0);
+    // From where it is known to be the same words are believed.
+    for bytes in &forged {
+        let _ = net.hear(1, at("203.0.113.2:7410"), bytes);
+    }
+    assert_eq!(net.member(1).statistics().reborn, 1);
+}
