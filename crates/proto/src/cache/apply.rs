@@ -27,7 +27,7 @@ impl ReaderCache {
                 self.create(change.instance)
             }
         };
-        let Some(instance) = self.slots.get_mut(slot as usize) else {
+        let Some(instance) = self.slots.get_mut(slot) else {
             return Ok(Added::Unchanged);
         };
         self.tally.exclude(instance);
@@ -77,7 +77,7 @@ impl ReaderCache {
                 self.create(change.instance)
             }
         };
-        let Some(instance) = self.slots.get_mut(slot as usize) else {
+        let Some(instance) = self.slots.get_mut(slot) else {
             return Ok(Added::Unchanged);
         };
         if change.kind.unregisters() {
@@ -94,7 +94,7 @@ impl ReaderCache {
     }
 
     pub(super) fn unregister(&mut self, slot: Slot, change: &CacheChange) -> Added {
-        let Some(instance) = self.slots.get_mut(slot as usize) else {
+        let Some(instance) = self.slots.get_mut(slot) else {
             return Added::Unchanged;
         };
         instance.writers.remove(change.writer);
@@ -121,7 +121,7 @@ impl ReaderCache {
     /// Puts an instance that changed where it belongs, or forgets it where nothing is left of it:
     /// no samples, no writers and not alive.
     pub(super) fn settle(&mut self, slot: Slot) {
-        let Some(instance) = self.slots.get(slot as usize) else {
+        let Some(instance) = self.slots.get(slot) else {
             return;
         };
         let chain = if instance.is_empty() {
@@ -149,7 +149,7 @@ impl ReaderCache {
 
     /// Ends the instance's life in `state` and has some sample show it.
     fn end(&mut self, slot: Slot, state: InstanceState, change: &CacheChange) {
-        let Some(instance) = self.slots.get_mut(slot as usize) else {
+        let Some(instance) = self.slots.get_mut(slot) else {
             return;
         };
         self.tally.exclude(instance);
@@ -191,7 +191,7 @@ impl ReaderCache {
     /// Whether one more sample takes the place of the oldest of its instance.
     fn check_sample_limits(&self, known: Option<Slot>) -> Result<bool, SampleRejectedKind> {
         let held = known
-            .and_then(|slot| self.slots.get(slot as usize))
+            .and_then(|slot| self.slots.get(slot))
             .map_or(0, Instance::valid_count);
         if held > 0 && held >= self.config.history.depth() {
             return Ok(true);
@@ -223,22 +223,9 @@ impl ReaderCache {
     }
 
     fn create(&mut self, handle: InstanceHandle) -> Slot {
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                if let Some(instance) = self.slots.get_mut(slot as usize) {
-                    instance.reset(handle);
-                }
-                slot
-            }
-            None => {
-                // `make_room_for_instance` keeps the count below what a slot can number.
-                let slot = Slot::try_from(self.slots.len()).unwrap_or(Slot::MAX);
-                self.slots.push(Instance::new(handle));
-                self.order.grow();
-                slot
-            }
-        };
-        if let Some(instance) = self.slots.get(slot as usize) {
+        let slot = self.slots.insert(Instance::new(handle));
+        self.order.grow_to(slot);
+        if let Some(instance) = self.slots.get(slot) {
             self.tally.include(instance);
         }
         self.index.insert(handle, slot);
@@ -247,12 +234,9 @@ impl ReaderCache {
     }
 
     fn forget(&mut self, handle: InstanceHandle) {
-        if let Some(slot) = self.index.remove(&handle) {
-            if let Some(instance) = self.slots.get_mut(slot as usize) {
-                self.tally.exclude(instance);
-                instance.reset(InstanceHandle::NIL);
-            }
-            self.free.push(slot);
+        let slot = self.index.remove(&handle);
+        if let Some(instance) = slot.and_then(|slot| self.slots.remove(slot)) {
+            self.tally.exclude(&instance);
         }
         self.recent = None;
     }
@@ -263,7 +247,7 @@ impl ReaderCache {
             return false;
         };
         let slot = self.index.get(&handle).copied();
-        let instance = slot.and_then(|slot| self.slots.get(slot as usize));
+        let instance = slot.and_then(|slot| self.slots.get(slot));
         if instance.is_some_and(is_spent) {
             self.forget(handle);
         }

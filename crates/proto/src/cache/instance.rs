@@ -78,15 +78,6 @@ impl Instance {
         self.held_bytes()
     }
 
-    /// Begins anew under another handle, keeping what is allocated. The instance has no samples.
-    pub(super) fn reset(&mut self, handle: InstanceHandle) {
-        let samples = core::mem::take(&mut self.samples);
-        *self = Self {
-            samples,
-            ..Self::new(handle)
-        };
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

@@ -20,6 +20,7 @@ mod apply;
 mod instance;
 mod order;
 mod read;
+mod table;
 mod tally;
 
 #[cfg(test)]
@@ -45,8 +46,8 @@ use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
-use instance::Instance;
 use order::{Order, Slot};
+use table::Table;
 use tally::Tally;
 
 /// What a cache is told once.
@@ -85,8 +86,7 @@ impl Default for CacheConfig {
 pub struct ReaderCache {
     config: CacheConfig,
     index: BTreeMap<InstanceHandle, Slot>,
-    slots: Vec<Instance>,
-    free: Vec<Slot>,
+    slots: Table,
     /// The instance met last: streams mostly stay with one.
     recent: Option<(InstanceHandle, Slot)>,
     order: Order,
@@ -104,8 +104,7 @@ impl ReaderCache {
         Self {
             config,
             index: BTreeMap::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Table::new(),
             recent: None,
             order: Order::new(),
             tally: Tally::new(),
@@ -147,7 +146,7 @@ impl ReaderCache {
                 self.add_dispose(known, &change)
             }
         };
-        self.account.set(self.tally.bytes);
+        self.tidy();
         outcome
     }
 
@@ -158,7 +157,7 @@ impl ReaderCache {
             .index
             .iter()
             .filter(|(_, slot)| {
-                let instance = self.slots.get(**slot as usize);
+                let instance = self.slots.get(**slot);
                 instance.is_some_and(|instance| instance.writers.contains(writer))
             })
             .map(|(handle, _)| *handle)
@@ -179,8 +178,28 @@ impl ReaderCache {
                 visible |= self.unregister(slot, &change).is_visible();
             }
         }
-        self.account.set(self.tally.bytes);
+        self.tidy();
         visible
+    }
+
+    /// Counts what is held and gives back what is not, after a change.
+    fn tidy(&mut self) {
+        self.account.set(self.tally.bytes);
+        if self.slots.is_sparse() {
+            self.compact();
+        }
+    }
+
+    /// Gives back the numbers of instances that are over.
+    fn compact(&mut self) {
+        let old = self.slots.compact();
+        self.order.renumber(&old);
+        self.recent = None;
+        for slot in self.index.values_mut() {
+            // They were numbered in order.
+            let new = old.binary_search(slot).unwrap_or(usize::MAX);
+            *slot = Slot::try_from(new).unwrap_or(Slot::MAX);
+        }
     }
 
     /// True when the instance is known.
@@ -192,7 +211,7 @@ impl ReaderCache {
     /// where the instance is not known, or only by samples that were too long to keep.
     pub fn key_of(&self, instance: InstanceHandle) -> Option<KeySource> {
         let slot = self.index.get(&instance)?;
-        self.slots.get(*slot as usize)?.key_source()
+        self.slots.get(*slot)?.key_source()
     }
 
     /// Instances known, also those without samples.
@@ -203,8 +222,8 @@ impl ReaderCache {
     /// Octets held, counted from the start.
     #[cfg(test)]
     fn recounted_bytes(&self) -> usize {
-        let slots = self.index.values().map(|slot| &self.slots[*slot as usize]);
-        slots.map(Instance::recounted_bytes).sum()
+        let slots = self.index.values().filter_map(|slot| self.slots.get(*slot));
+        slots.map(instance::Instance::recounted_bytes).sum()
     }
 
     /// Samples held, also those without valid data.

@@ -56,13 +56,42 @@ impl Order {
         }
     }
 
-    /// Makes room for one more slot.
-    pub(super) fn grow(&mut self) {
-        self.links.push(Link {
-            before: NONE,
-            after: NONE,
-            chain: Chain::Out,
-        });
+    /// Makes room for `slot`, the next one at most.
+    pub(super) fn grow_to(&mut self, slot: Slot) {
+        if slot as usize >= self.links.len() {
+            self.links.push(Link {
+                before: NONE,
+                after: NONE,
+                chain: Chain::Out,
+            });
+        }
+    }
+
+    /// Keeps only the slots `old`, which are ascending, and numbers them from zero on. All others
+    /// are in no chain.
+    pub(super) fn renumber(&mut self, old: &[Slot]) {
+        let renumbered = |slot: Slot| match old.binary_search(&slot) {
+            Ok(new) => Slot::try_from(new).unwrap_or(NONE),
+            Err(_) => NONE,
+        };
+        let kept = old.iter().filter_map(|slot| self.links.get(*slot as usize));
+        self.links = kept
+            .map(|link| Link {
+                before: renumbered(link.before),
+                after: renumbered(link.after),
+                chain: link.chain,
+            })
+            .collect();
+        for ends in [&mut self.seen, &mut self.fresh] {
+            ends.first = renumbered(ends.first);
+            ends.last = renumbered(ends.last);
+        }
+    }
+
+    /// Slots for which there is room without allocating.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.links.capacity()
     }
 
     /// The first slot of a chain.
@@ -154,7 +183,7 @@ mod tests {
     fn slots_move_between_chains() {
         let mut order = Order::new();
         for slot in 0..4 {
-            order.grow();
+            order.grow_to(slot);
             order.place(slot, Chain::Fresh);
         }
         check(&order, Chain::Fresh, &[0, 1, 2, 3]);
@@ -168,6 +197,30 @@ mod tests {
         check(&order, Chain::Fresh, &[2, 1]);
         check(&order, Chain::Seen, &[3]);
         order.place(3, Chain::Out);
+        order.place(0, Chain::Seen);
+        check(&order, Chain::Seen, &[0]);
+    }
+
+    #[test]
+    fn slots_numbered_anew_stay_in_their_chains() {
+        let mut order = Order::new();
+        for slot in 0..8 {
+            order.grow_to(slot);
+            order.grow_to(slot);
+        }
+        for (slot, chain) in [(7, Chain::Seen), (5, Chain::Fresh), (2, Chain::Fresh)] {
+            order.place(slot, chain);
+        }
+        order.renumber(&[2, 5, 6, 7]);
+        check(&order, Chain::Fresh, &[1, 0]);
+        check(&order, Chain::Seen, &[3]);
+        assert!(order.room() < 8);
+        order.place(2, Chain::Fresh);
+        check(&order, Chain::Fresh, &[1, 0, 2]);
+        order.renumber(&[]);
+        check(&order, Chain::Fresh, &[]);
+        check(&order, Chain::Seen, &[]);
+        order.grow_to(0);
         order.place(0, Chain::Seen);
         check(&order, Chain::Seen, &[0]);
     }

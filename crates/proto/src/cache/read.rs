@@ -65,7 +65,7 @@ impl ReaderCache {
                 }
             }
         }
-        self.account.set(self.tally.bytes);
+        self.tidy();
     }
 
     fn access_any(
@@ -101,7 +101,7 @@ impl ReaderCache {
         max: usize,
         out: &mut Vec<CachedSample>,
     ) {
-        let Some(instance) = self.slots.get_mut(slot as usize) else {
+        let Some(instance) = self.slots.get_mut(slot) else {
             return;
         };
         if instance.matching(selector) == 0 {
@@ -129,7 +129,7 @@ impl ReaderCache {
             .range((from, Bound::Unbounded))
             .map(|(_, slot)| *slot)
             .find(|slot| {
-                let instance = self.slots.get(*slot as usize);
+                let instance = self.slots.get(*slot);
                 instance.is_some_and(|instance| instance.matching(selector) > 0)
             })
     }

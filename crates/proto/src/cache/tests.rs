@@ -291,8 +291,42 @@ fn many_short_lived_instances_leave_nothing_behind() {
         assert_eq!(subject.take().len(), 1);
     }
     assert_eq!(subject.cache.instance_count(), 10);
-    assert!(subject.cache.slots.len() <= 12);
+    assert!(subject.cache.slots.room() <= 16);
     assert!(subject.cache.retired.len() <= 10);
+}
+
+#[test]
+fn room_for_many_instances_at_once_is_given_back() {
+    const COUNT: i64 = 50_000;
+    let of = |kind, number: i64| {
+        let mut change = change(kind, 1, 1, number);
+        change.instance = InstanceHandle((number as u128 + 1).to_be_bytes());
+        change
+    };
+    let mut subject = Subject::new(CacheConfig {
+        retired_instances_max: 10,
+        ..CacheConfig::default()
+    });
+    let room = |cache: &ReaderCache| cache.slots.room().max(cache.order.room());
+    for number in 0..COUNT {
+        assert!(subject.cache.add(of(Alive, number)).is_ok());
+    }
+    assert!(room(&subject.cache) >= COUNT as usize);
+    assert_eq!(subject.take().len(), COUNT as usize);
+    for number in 0..COUNT - 2 {
+        assert!(subject.cache.add(of(Disposed, number)).is_ok());
+    }
+    assert_eq!(subject.take().len(), COUNT as usize - 2);
+    assert_eq!(subject.cache.instance_count(), 12);
+    assert!(room(&subject.cache) <= 512, "{}", room(&subject.cache));
+    // Those left are still met, in the order in which they came.
+    for number in [COUNT - 1, COUNT - 3, COUNT - 2] {
+        assert!(subject.cache.add(of(Alive, number)).is_ok());
+    }
+    let taken = subject.take();
+    let expected = [COUNT - 1, COUNT - 3, COUNT - 2];
+    assert_eq!(sequences(&taken), expected);
+    assert_eq!(taken[1].info.disposed_generation_count, 1);
 }
 
 #[test]
@@ -372,7 +406,7 @@ fn taking_one_by_one_from_many_is_quick() {
     for number in 1..=COUNT {
         assert_eq!(sequences(&subject.take_with(&one)), [number as i64]);
     }
-    assert!(subject.cache.slots[0].room() <= 2048);
+    assert!(subject.cache.slots.get(0).unwrap().room() <= 2048);
 }
 
 /// A linear congruential generator: Knuth's MMIX constants.
@@ -467,6 +501,7 @@ fn check(seed: u64) {
                 let gone = writer(random.below(3) as u8);
                 model.writer_gone(gone, Timestamp(step));
                 cache.writer_gone(gone, Timestamp(step));
+                cache.compact();
             }
             act => {
                 let selector = random.selector(keys);

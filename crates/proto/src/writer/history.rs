@@ -49,6 +49,9 @@ const CHANGE_BYTES: usize = 160;
 /// What a known instance takes, in octets.
 const INSTANCE_BYTES: usize = 128;
 
+/// Room for changes that is kept for the next ones.
+const IDLE_ROOM_MAX: usize = 1024;
+
 /// Octets that `change` keeps.
 fn held_by(change: &Change) -> usize {
     change.payload.slab_len().saturating_add(CHANGE_BYTES)
@@ -268,6 +271,7 @@ impl HistoryCache {
         if self.slots.len() > 64 && self.live < self.slots.len() / 2 {
             self.slots.retain(|slot| slot.change.is_some());
         }
+        give_back_room(&mut self.slots, self.live);
         Some(change)
     }
 
@@ -282,6 +286,8 @@ impl HistoryCache {
                 .sequences
                 .retain(|sequence| *sequence != change.sequence);
         }
+        let left = known.sequences.len();
+        give_back_room(&mut known.sequences, left);
         if known.sequences.is_empty() && !known.registered {
             self.instances.remove(&change.instance);
         }
@@ -312,6 +318,15 @@ impl HistoryCache {
                 break;
             }
         }
+    }
+}
+
+/// Gives back what a backlog that is over has taken. Where one half of `entries` may be tombstones
+/// beside the `live` ones, those left find room again and again without allocating.
+fn give_back_room<T>(entries: &mut VecDeque<T>, live: usize) {
+    let room = entries.capacity();
+    if room > IDLE_ROOM_MAX && room / 4 > live {
+        entries.shrink_to(live.saturating_mul(3).max(IDLE_ROOM_MAX));
     }
 }
 
@@ -358,6 +373,38 @@ mod tests {
             history.next_from(SequenceNumber(2)).unwrap().sequence,
             SequenceNumber(1001)
         );
+    }
+
+    #[test]
+    fn room_for_a_backlog_is_given_back_and_the_rest_used_again() {
+        let mut history = HistoryCache::default();
+        let one = InstanceHandle([1; 16]);
+        let room = |history: &HistoryCache| {
+            let of_one = history.instances.get(&one);
+            (
+                history.slots.capacity(),
+                of_one.map_or(0, |it| it.sequences.capacity()),
+            )
+        };
+        push(&mut history, 0);
+        for _ in 0..100_000 {
+            push(&mut history, 1);
+        }
+        let backlog = room(&history);
+        assert!(backlog.0 >= 100_000 && backlog.1 >= 100_000);
+        for number in 2..=99_001 {
+            history.remove(SequenceNumber(number)).unwrap();
+        }
+        assert_eq!(history.len(), 1001);
+        let steady = room(&history);
+        assert!(steady.0 <= 4200 && steady.1 <= 4200, "{steady:?}");
+        for _ in 0..100_000 {
+            push(&mut history, 1);
+            history.remove(history.oldest(one).unwrap()).unwrap();
+            assert_eq!(room(&history), steady);
+        }
+        history.remove_through(history.last());
+        assert!(room(&history).0 <= IDLE_ROOM_MAX);
     }
 
     #[test]
