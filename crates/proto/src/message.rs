@@ -165,6 +165,14 @@ impl MessageBuilder {
         }
     }
 
+    /// INFO_DST that names nobody: what follows is for whoever listens at the one address that it
+    /// goes to. RTPS 2.5 §8.3.8.7.
+    pub fn destination_unnamed(&mut self) {
+        self.destination = GuidPrefix::UNKNOWN;
+        let prefix = GuidPrefix::UNKNOWN;
+        self.compose(|out| InfoDestination { prefix }.compose(out, ENDIAN));
+    }
+
     /// INFO_TS, unless the submessages before it have the same timestamp. RTPS 2.5 §8.3.8.9.
     pub fn timestamp(&mut self, timestamp: Timestamp) {
         if self.timestamp != Some(timestamp) {

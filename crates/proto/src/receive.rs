@@ -24,6 +24,8 @@ pub struct Inbound<'a> {
     pub vendor: VendorId,
     /// Which participant it is for; unknown means every one.
     pub destination: GuidPrefix,
+    /// Its sender said that it is for one participant, but named none.
+    pub unnamed: bool,
     /// Source timestamp; invalid where none was given.
     pub timestamp: Timestamp,
     /// The submessage; never one of the INFO kinds.
@@ -40,6 +42,7 @@ pub struct MessageReceiver<'a> {
     source: GuidPrefix,
     vendor: VendorId,
     destination: GuidPrefix,
+    unnamed: bool,
     timestamp: Timestamp,
     ended: bool,
 }
@@ -60,6 +63,7 @@ impl<'a> MessageReceiver<'a> {
             source: header.prefix,
             vendor: header.vendor,
             destination: GuidPrefix::UNKNOWN,
+            unnamed: false,
             timestamp: Timestamp::INVALID,
             ended: false,
         })
@@ -76,7 +80,10 @@ impl<'a> MessageReceiver<'a> {
             Submessage::InfoTimestamp(info) => {
                 self.timestamp = info.time.unwrap_or(Timestamp::INVALID);
             }
-            Submessage::InfoDestination(info) => self.destination = info.prefix,
+            Submessage::InfoDestination(info) => {
+                self.destination = info.prefix;
+                self.unnamed = info.prefix == GuidPrefix::UNKNOWN;
+            }
             Submessage::InfoSource(info) => {
                 self.source = info.prefix;
                 self.vendor = info.vendor;
@@ -116,6 +123,7 @@ impl<'a> Iterator for MessageReceiver<'a> {
                             source: self.source,
                             vendor: self.vendor,
                             destination: self.destination,
+                            unnamed: self.unnamed,
                             timestamp: self.timestamp,
                             submessage,
                         }));

@@ -22,6 +22,17 @@ use crate::discovery::locators::LOCAL_MESSAGE_BYTES_MAX;
 use crate::outbox::Outbox;
 use crate::writer::Change;
 
+/// For whom an announcement is.
+#[derive(Clone, Copy)]
+enum Meant {
+    /// Everybody who hears it.
+    All,
+    /// Whoever listens at the address: not known, or no more.
+    Listener,
+    /// One participant alone, which is asked to answer where its endpoints are given.
+    One(GuidPrefix, Option<BuiltinEndpoints>),
+}
+
 impl Participant {
     /// Sends the announcements, answers and probes that are due.
     pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
@@ -42,7 +53,11 @@ impl Participant {
             }
             self.statistics.announcements_sent =
                 self.statistics.announcements_sent.saturating_add(1);
-            self.send_own(&change, None, &undirected, outbox);
+            let (groups, peers): (Vec<_>, Vec<_>) = undirected
+                .iter()
+                .partition(|it: &&Locator| it.is_multicast());
+            self.send_own(&change, Meant::All, &groups, outbox);
+            self.send_own(&change, Meant::Listener, &peers, outbox);
             directed.extend(
                 self.remotes
                     .keys()
@@ -59,7 +74,7 @@ impl Participant {
                 .contains(&prefix)
                 .then_some(remote.data.builtin_endpoints);
             self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
-            self.send_own(&change, Some((prefix, asked)), &to, outbox);
+            self.send_own(&change, Meant::One(prefix, asked), &to, outbox);
         }
         self.send_probes(&change, outbox);
     }
@@ -81,7 +96,7 @@ impl Participant {
             .collect();
         let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
         self.statistics.probes_sent = self.statistics.probes_sent.saturating_add(count);
-        self.send_own(change, None, &due, outbox);
+        self.send_own(change, Meant::Listener, &due, outbox);
     }
 
     /// The ports of this host that are known to be somebody's.
@@ -133,12 +148,11 @@ impl Participant {
         !common || silent || remote.vendor() == VendorId::FAST_DDS
     }
 
-    /// Sends our announcement, or our departure, to `to`. Where it is for one participant alone,
-    /// that one, with the endpoints given, is asked to answer.
+    /// Sends our announcement, or our departure, to `to`.
     fn send_own(
         &mut self,
         change: &Change,
-        destination: Option<(GuidPrefix, Option<BuiltinEndpoints>)>,
+        meant: Meant,
         to: &[Locator],
         outbox: &mut impl Outbox,
     ) {
@@ -150,12 +164,14 @@ impl Participant {
             guard: &mut self.guard,
         };
         self.message.begin(LOCAL_MESSAGE_BYTES_MAX);
-        if let Some((prefix, _)) = destination {
-            self.message.destination(prefix);
+        match meant {
+            Meant::All => {}
+            Meant::Listener => self.message.destination_unnamed(),
+            Meant::One(prefix, _) => self.message.destination(prefix),
         }
         self.message
             .data(EntityId::UNKNOWN, EntityId::SPDP_WRITER, change, false);
-        if let Some((_, Some(endpoints))) = destination {
+        if let Meant::One(_, Some(endpoints)) = meant {
             self.builtin.put_question(endpoints, &mut self.message);
         }
         self.message.flush(to, &mut outbox);
@@ -218,6 +234,6 @@ impl Participant {
                 to.push(*locator);
             }
         }
-        self.send_own(&change, None, &to, outbox);
+        self.send_own(&change, Meant::All, &to, outbox);
     }
 }

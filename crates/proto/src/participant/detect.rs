@@ -122,8 +122,7 @@ impl Participant {
         self.statistics.announcements_received =
             self.statistics.announcements_received.saturating_add(1);
         let bytes = change.payload.len().saturating_add(DATA_HEADER_BYTES);
-        let directed = inbound.destination == self.config.guid_prefix;
-        self.handle_greeting(now, from, data, directed, bytes)
+        self.handle_greeting(now, from, data, inbound, bytes)
     }
 
     fn handle_farewell(
@@ -140,17 +139,17 @@ impl Participant {
         Ok(())
     }
 
-    /// A participant of our domain says in `bytes` octets that it is there, to us alone where
-    /// that is `directed`.
+    /// A participant of our domain says in `bytes` octets that it is there.
     fn handle_greeting(
         &mut self,
         now: Instant,
         from: Locator,
         data: ParticipantData,
-        directed: bool,
+        inbound: &Inbound<'_>,
         bytes: usize,
     ) -> Result<(), Reject> {
         let prefix = data.guid.prefix;
+        let directed = inbound.destination == self.config.guid_prefix;
         // Prefixes are never used again, so this is an echo of the past.
         if self
             .departed
@@ -171,10 +170,16 @@ impl Participant {
         }
         // What came by other interfaces than our multicast leaves by proves nothing of ours.
         let telling = directed || from.is_loopback() == self.config.multicast_on_host;
-        if let Some(remote) = self.remotes.get_mut(&prefix).filter(|_| telling)
-            && remote.greetings.note(now, directed, self.config.lease)
-        {
-            self.replies.insert(prefix);
+        if let Some(remote) = self.remotes.get_mut(&prefix) {
+            // Who does not know who listens here does not know us, or no more.
+            let forgotten = if inbound.unnamed {
+                remote.confirmed
+            } else {
+                telling && remote.greetings.note(now, directed, self.config.lease)
+            };
+            if forgotten {
+                self.replies.insert(prefix);
+            }
         }
         if directed {
             self.handle_answered(now, prefix, from);

@@ -71,3 +71,26 @@ fn a_shorter_lease_counts_from_when_it_is_announced() {
     net.run(Duration::from_millis(100));
     assert_eq!(net.member(1).participants().count(), 0);
 }
+
+#[test]
+fn a_peer_that_forgot_us_at_once_and_greets_whoever_listens_is_told() {
+    let one = ParticipantConfig {
+        announce_to: vec![at(GROUP), address(2)],
+        ..config(1)
+    };
+    let mut net = Net {
+        no_multicast: true,
+        ..Net::of([one, config(2)])
+    };
+    net.run(Duration::from_millis(50));
+    let now = net.now;
+    net.member(1).forget_participant(now, prefix(2), false);
+    assert_eq!(net.member(1).participants().count(), 0);
+    net.run(seconds(4));
+    let again = net.member(1).participant(prefix(2));
+    assert!(again.is_some_and(|remote| remote.confirmed));
+    net.take(1);
+    net.take(2);
+    net.run(seconds(60));
+    assert_eq!((net.take(1), net.take(2)), (vec![], vec![]));
+}
