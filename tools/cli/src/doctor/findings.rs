@@ -121,9 +121,39 @@ fn meeting(seen: &Seen, findings: &mut Findings) {
             "let UDP through its firewall to ports 7400 and up, and back",
         );
     }
+    strangers(seen, findings);
     if seen.others.is_empty() && other_domain == 0 {
         let (cause, cure) = silence(seen);
         findings.add(Severity::Serious, "nobody_answers", cause, cure);
+    }
+}
+
+/// Addresses that were announced and stay silent, and participants that made room.
+fn strangers(seen: &Seen, findings: &mut Findings) {
+    let it = &seen.diagnostics.discovery;
+    if it.withheld > 0 {
+        findings.add(
+            Severity::Warning,
+            "addresses_silent",
+            format!(
+                "{} messages were withheld from announced addresses that do not answer",
+                it.withheld
+            ),
+            "give an address that is a peer's as `--peer ADDRESS`, let its answers through \
+             firewalls, or find out who announces addresses that are not its own",
+        );
+    }
+    if it.participants_displaced > 0 {
+        findings.add(
+            Severity::Warning,
+            "participants_displaced",
+            format!(
+                "{} participants that acknowledged nothing made room for others; {} such are known",
+                it.participants_displaced, it.participants_unanswered
+            ),
+            "raise `unanswered_participants_max` where so many start at once, or find out who \
+             announces participants without end",
+        );
     }
 }
 
@@ -433,6 +463,10 @@ mod tests {
         );
         let seen = changed(|it| it.sockets[0].datagrams_dropped = Some(7));
         check(&seen, "datagrams_dropped", "dropped 7 datagrams");
+        let seen = changed(|it| it.discovery.withheld = 4);
+        check(&seen, "addresses_silent", "4 messages");
+        let seen = changed(|it| it.discovery.participants_displaced = 5);
+        check(&seen, "participants_displaced", "5 participants");
         let seen = changed(|it| it.discovery.not_admitted = 1);
         check(&seen, "limit_reached", "limit");
         let seen = changed(|it| it.send_dropped = 1);

@@ -124,6 +124,10 @@ fn objects(seen: &Seen, findings: &[Finding], output: &mut Output) -> Result<(),
         "probes_sent": discovery.probes_sent,
         "announcements_received": discovery.announcements_received,
         "own_heard": discovery.own_heard, "other_domain": discovery.other_domain,
+        "messages_withheld": discovery.withheld,
+        "participants_unanswered": discovery.participants_unanswered,
+        "participants_displaced": discovery.participants_displaced,
+        "participants_reborn": discovery.reborn,
         "own_guid_claimed": it.own_guid_claimed, "send_dropped": it.send_dropped,
         "receive_errors": it.receive_errors,
     }))?;
@@ -189,6 +193,12 @@ fn text(seen: &Seen, output: &mut Output) -> Result<(), Failure> {
         it.discovery.announcements_received,
         it.discovery.own_heard,
     ))?;
+    if it.discovery.withheld > 0 {
+        output.line(&format!(
+            "  {} messages withheld from addresses that have not answered",
+            it.discovery.withheld
+        ))?;
+    }
     let rejects: Vec<_> = it
         .rejects
         .iter()
