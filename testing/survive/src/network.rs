@@ -135,7 +135,13 @@ impl Network {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.space(host)]);
         command.arg(program);
-        for name in ["INTERFACES", "PEERS", "IP", "DOMAIN"] {
+        for name in [
+            "INTERFACES",
+            "PEERS",
+            "IP",
+            "DOMAIN",
+            "DISCOVERY_BYTES_PER_S_MAX",
+        ] {
             command.env_remove(format!("WHIMBREL_{name}"));
         }
         command

@@ -4,10 +4,11 @@ use whimbrel_base::time::{Duration, Instant};
 
 use super::jitter::Jitter;
 
-/// Addresses probed at a time.
-pub(super) const PROBES_PER_STEP: usize = 8;
+/// Addresses probed at a time: the well-known ports of a host by both IP versions, so that a round
+/// wakes an idle process no more than the announcement that it follows.
+pub(super) const PROBES_PER_STEP: usize = 256;
 
-/// Wait between the steps of a round of probes.
+/// Wait between the steps of a round of more probes.
 const PROBE_STEP: Duration = Duration::from_millis(10);
 
 /// A round of probes follows every so many announcements.
@@ -134,17 +135,25 @@ mod tests {
 
     #[test]
     fn probes_come_in_steps_and_end() {
-        let mut timer = ProbeTimer::new(Instant(0), 20);
+        let mut timer = ProbeTimer::new(Instant(0), 600);
         let mut probed = Vec::new();
+        let mut steps = 0;
         while let Some(at) = timer.next_at {
             timer.advance(at);
+            steps += 1;
             let due = timer.take_due();
             assert!(due.len() <= PROBES_PER_STEP);
             probed.extend(due);
         }
-        assert_eq!(probed, (0..20).collect::<Vec<_>>());
+        assert_eq!(probed, (0..600).collect::<Vec<_>>());
+        assert_eq!(steps, 3);
         timer.start_round(Instant(9));
         assert_eq!(timer.next_at, Some(Instant(9)));
         assert_eq!(ProbeTimer::new(Instant(0), 0).next_at, None);
+        // All that one host has: one wake-up.
+        let mut timer = ProbeTimer::new(Instant(0), 2 * 119);
+        timer.advance(Instant(0));
+        assert_eq!(timer.next_at, None);
+        assert_eq!(timer.take_due(), 0..2 * 119);
     }
 }

@@ -107,6 +107,7 @@ impl DomainParticipantBuilder {
     /// Whether to look for participants on the well-known ports of this host; on by default. Those
     /// are the ports of 120 participant indices: of two participants one must have such a port to
     /// be found, so those that came when all were taken meet each other by multicast or peers only.
+    /// Linux's loopback carries multicast once it is told to: `ip link set lo multicast on`.
     #[must_use]
     pub fn loopback_probing(mut self, yes: bool) -> Self {
         self.asked.loopback_probing = Some(yes);
@@ -132,6 +133,15 @@ impl DomainParticipantBuilder {
     #[must_use]
     pub fn unserved_patience(mut self, patience: Duration) -> Self {
         self.asked.unserved_patience = Some(patience);
+        self
+    }
+
+    /// Octets of discovery that this participant sends per second at most, UDP and IP headers not
+    /// counted; 12.5 MB/s by default, 1,000 at least. What is over it waits, so that meeting others
+    /// takes longer.
+    #[must_use]
+    pub fn discovery_bytes_per_s_max(mut self, bytes: u64) -> Self {
+        self.asked.discovery_bytes_per_s_max = Some(bytes);
         self
     }
 

@@ -56,7 +56,13 @@ pub(super) const LOG: Variable = Variable {
     check: |text| values::log(text).map(drop),
 };
 
-const VARIABLES: &[Variable] = &[DOMAIN, INTERFACES, IP, LOG, PEERS];
+pub(super) const DISCOVERY_RATE: Variable = Variable {
+    name: "WHIMBREL_DISCOVERY_BYTES_PER_S_MAX",
+    allowed: "a number of octets per second, at least 1000",
+    check: |text| values::discovery_rate(text).map(drop),
+};
+
+const VARIABLES: &[Variable] = &[DISCOVERY_RATE, DOMAIN, INTERFACES, IP, LOG, PEERS];
 
 /// A variable of the environment that is not understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -209,7 +215,8 @@ mod tests {
             &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
-                 allowed: WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IP, WHIMBREL_LOG, \
+                 allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
+                 WHIMBREL_INTERFACES, WHIMBREL_IP, WHIMBREL_LOG, \
                  WHIMBREL_PEERS",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",

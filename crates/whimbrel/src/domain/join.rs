@@ -68,6 +68,7 @@ pub(super) fn config(
     config.lease = settings.lease.value;
     config.announce_period = settings.announce_period.value;
     config.unserved_patience = settings.unserved_patience.value;
+    config.discovery_bytes_per_s_max = settings.discovery_bytes_per_s_max.value;
     config.limits = settings.limits.value;
     Ok(config)
 }

@@ -76,6 +76,7 @@ pub(super) struct Asked {
     pub(super) lease: Option<Duration>,
     pub(super) announce_period: Option<Duration>,
     pub(super) unserved_patience: Option<Duration>,
+    pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
 }
@@ -116,6 +117,7 @@ pub(super) struct Settings {
     pub(super) lease: Sourced<Duration>,
     pub(super) announce_period: Sourced<Duration>,
     pub(super) unserved_patience: Sourced<Duration>,
+    pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
 }
@@ -159,7 +161,14 @@ impl Settings {
                 asked.unserved_patience,
                 defaults.unserved_patience,
             ),
-            log: log_of(asked.log, environment)?,
+            discovery_bytes_per_s_max: either_or(
+                asked.discovery_bytes_per_s_max,
+                environment,
+                environment::DISCOVERY_RATE,
+                values::discovery_rate,
+                defaults.discovery_bytes_per_s_max,
+            )?,
+            log: either_or(asked.log, environment, environment::LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
         };
         settings.check()?;
@@ -179,6 +188,13 @@ impl Settings {
             return Err(Error::BadParameter(format!(
                 "a lease of {lease} with an announcement every {period}: the lease must be at \
                  least {LEASE_MIN}, the period at least {PERIOD_MIN} and at most half the lease"
+            )));
+        }
+        let rate = self.discovery_bytes_per_s_max.value;
+        if rate < values::DISCOVERY_BYTES_PER_S_MIN {
+            return Err(Error::BadParameter(format!(
+                "discovery_bytes_per_s_max={rate}: at least {} octets per second",
+                values::DISCOVERY_BYTES_PER_S_MIN
             )));
         }
         Ok(())
@@ -221,6 +237,12 @@ impl Settings {
                 DURATION,
                 Duration::to_string,
             ),
+            of_variable(
+                "discovery_bytes_per_s_max",
+                &self.discovery_bytes_per_s_max,
+                environment::DISCOVERY_RATE,
+                u64::to_string,
+            ),
             of_variable("log", &self.log, environment::LOG, |aloud| {
                 if *aloud { "warn" } else { "off" }.into()
             }),
@@ -245,31 +267,31 @@ impl Settings {
     }
 }
 
-/// What the program said, else the environment, else the default.
+/// What the program said, else the environment, else the type's default.
 fn either<T: Default>(
     said: Option<T>,
     environment: &Environment,
     variable: Variable,
     read: fn(&str) -> Result<T, Fault>,
 ) -> Result<Sourced<T>, Error> {
+    either_or(said, environment, variable, read, T::default())
+}
+
+/// What the program said, else the environment, else `default`.
+fn either_or<T>(
+    said: Option<T>,
+    environment: &Environment,
+    variable: Variable,
+    read: fn(&str) -> Result<T, Fault>,
+    default: T,
+) -> Result<Sourced<T>, Error> {
     match (said, environment.text(variable)) {
         (None, Some(text)) => Ok(Sourced {
             value: read(text).map_err(|fault| refuse(variable.name, text, &fault))?,
             source: SettingSource::Environment(variable.name),
         }),
-        (said, _) => Ok(Sourced::of_builder(said, T::default())),
+        (said, _) => Ok(Sourced::of_builder(said, default)),
     }
-}
-
-fn log_of(said: Option<bool>, environment: &Environment) -> Result<Sourced<bool>, Error> {
-    let variable = environment::LOG;
-    let found: Sourced<Option<bool>> = either(said.map(Some), environment, variable, |text| {
-        values::log(text).map(Some)
-    })?;
-    Ok(Sourced {
-        value: found.value.unwrap_or(true),
-        source: found.source,
-    })
 }
 
 fn said<T>(name: &str, text: &str, read: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {
@@ -364,13 +386,18 @@ mod tests {
         check(&nothing, &[], "ip", ("4", default));
         check(&nothing, &[], "lease", ("10s", default));
         check(&nothing, &[], "log", ("warn", default));
+        let rate = "discovery_bytes_per_s_max";
+        check(&nothing, &[], rate, ("12500000", default));
         let pairs = [
             ("WHIMBREL_DOMAIN", "7"),
             ("WHIMBREL_IP", "46"),
             ("WHIMBREL_PEERS", "10.0.0.7:99, ::1"),
             ("WHIMBREL_INTERFACES", "eth*, !lo"),
             ("WHIMBREL_LOG", "off"),
+            ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
         ];
+        let of_rate = variable("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX");
+        check(&nothing, &pairs, rate, ("20000", of_rate));
         let peers = ("10.0.0.7:99,::1", variable("WHIMBREL_PEERS"));
         check(&nothing, &pairs, "peers", peers);
         let domain = ("7", variable("WHIMBREL_DOMAIN"));
@@ -384,9 +411,11 @@ mod tests {
             interfaces: Some("lo".into()),
             peers: Some(vec!["10.0.0.8".into()]),
             ip: Some(IpVersions::V6),
+            discovery_bytes_per_s_max: Some(5000),
             ..Asked::default()
         };
         let builder = SettingSource::Builder;
+        check(&all, &pairs, rate, ("5000", builder));
         check(&all, &pairs, "domain", ("3", builder));
         check(&all, &pairs, "peers", ("10.0.0.8", builder));
         check(&all, &pairs, "ip", ("6", builder));
@@ -419,5 +448,8 @@ mod tests {
         let environment = Environment::of(&[("WHIMBREL_IP", "5")]);
         let error = Settings::resolve(&builder, &environment).unwrap_err();
         assert!(error.to_string().contains("WHIMBREL_IP"), "{error}");
+        let pairs = [("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "999")];
+        let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
+        assert!(error.to_string().contains("at least 1000"), "{error}");
     }
 }

@@ -49,6 +49,19 @@ pub(super) fn domain(text: &str) -> Result<u32, Fault> {
         })
 }
 
+/// Least rate of discovery, in octets per second: an announcement takes some hundred.
+pub(super) const DISCOVERY_BYTES_PER_S_MIN: u64 = 1000;
+
+pub(super) fn discovery_rate(text: &str) -> Result<u64, Fault> {
+    let number = text.trim().parse::<u64>().ok();
+    number
+        .filter(|number| *number >= DISCOVERY_BYTES_PER_S_MIN)
+        .ok_or_else(|| Fault {
+            at: 1,
+            what: format!("{text:?} is not a rate of at least {DISCOVERY_BYTES_PER_S_MIN}"),
+        })
+}
+
 pub(super) fn interfaces(text: &str) -> Result<InterfaceFilter, Fault> {
     for (at, term) in terms(text) {
         term.parse::<InterfaceFilter>().map_err(|error| Fault {

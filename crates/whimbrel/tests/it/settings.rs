@@ -14,6 +14,7 @@ fn senseless_settings_are_refused() {
         (lo().lease(Duration::from_secs(2)), "lease"),
         (lo().interfaces("no-such-interface"), "no-such-interface"),
         (lo().peers(["not an address"]), "not an address"),
+        (lo().discovery_bytes_per_s_max(999), "discovery"),
     ];
     for (builder, word) in refused {
         let error = builder.build().unwrap_err();

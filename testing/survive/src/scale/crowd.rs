@@ -1,11 +1,19 @@
 //! Many processes on one host, and what they cost.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::Shape;
 use super::usage::Usage;
+use crate::network::Network;
+
+/// Where a crowd lives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Host<'a> {
+    pub(super) network: &'a Network,
+    pub(super) letter: &'static str,
+}
 
 /// A process of the crowd.
 pub(super) struct Process {
@@ -72,18 +80,14 @@ impl Report {
 }
 
 impl Process {
-    /// Starts a process that is to hold `shape`, with what `interfaces` names where it is given.
-    fn spawn(shape: Shape, interfaces: Option<&str>) -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut command = Command::new(program);
+    /// Starts a process on `host` that is to hold `shape`.
+    fn spawn(shape: Shape, host: Host<'_>) -> Result<Self, String> {
+        let mut command = host.network.this_program(host.letter)?;
         command
             .args(["child", "scale"])
             .args(shape.words())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
-        if let Some(interfaces) = interfaces {
-            command.env("WHIMBREL_INTERFACES", interfaces);
-        }
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or("no standard output")?;
@@ -142,18 +146,18 @@ impl Drop for Process {
 }
 
 /// Processes of one shape in one domain.
-pub(super) struct Crowd {
+pub(super) struct Crowd<'a> {
     shape: Shape,
-    interfaces: Option<&'static str>,
+    host: Host<'a>,
     processes: Vec<Process>,
 }
 
-impl Crowd {
+impl<'a> Crowd<'a> {
     /// Nobody yet.
-    pub(super) fn new(shape: Shape, interfaces: Option<&'static str>) -> Self {
+    pub(super) fn new(shape: Shape, host: Host<'a>) -> Self {
         Self {
             shape,
-            interfaces,
+            host,
             processes: Vec::new(),
         }
     }
@@ -162,8 +166,7 @@ impl Crowd {
     pub(super) fn grow(&mut self, count: usize) -> Result<(), String> {
         let first = self.processes.len();
         for _ in 0..count {
-            self.processes
-                .push(Process::spawn(self.shape, self.interfaces)?);
+            self.processes.push(Process::spawn(self.shape, self.host)?);
         }
         for process in self.processes.iter_mut().skip(first) {
             process.expect(None, "ready")?;
@@ -177,6 +180,11 @@ impl Crowd {
         for process in &mut ending {
             drop(process.stdin.take());
         }
+    }
+
+    /// Where it lives.
+    pub(super) fn host(&self) -> Host<'a> {
+        self.host
     }
 
     pub(super) fn participants(&self) -> usize {
@@ -210,11 +218,14 @@ impl Crowd {
     pub(super) fn usage(&self) -> Vec<Usage> {
         self.processes.iter().map(Process::usage).collect()
     }
+}
 
-    /// Ends all at once, then waits for them.
-    pub(super) fn end(mut self) {
-        let all = self.processes.len();
-        self.shrink(all);
+impl Drop for Crowd<'_> {
+    fn drop(&mut self) {
+        // All at once: each is waited for when it is dropped.
+        for process in &mut self.processes {
+            drop(process.stdin.take());
+        }
     }
 }
 
