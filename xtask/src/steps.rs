@@ -122,6 +122,8 @@ pub(crate) const STEPS: &[Step] = &[
             "--",
             "--seeds",
             "1000",
+            "--start",
+            "0",
         ],
         900,
     ),

@@ -34,7 +34,7 @@ pub struct Faults {
     pub late: Duration,
     /// Longer datagrams are dropped.
     pub datagram_bytes_max: usize,
-    /// What the link carries; datagrams that would wait longer than [`BACKLOG_MAX`] are dropped.
+    /// What the link carries; datagrams that would wait longer than `BACKLOG_MAX` are dropped.
     pub bytes_per_second: Option<u64>,
     /// Datagrams of which the header arrives damaged, or nothing but noise, per thousand.
     pub garbage_permille: u32,

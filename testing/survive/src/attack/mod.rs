@@ -2,7 +2,7 @@
 //!
 //! A case is played against a participant in virtual time, in both byte orders, and again as
 //! datagrams at a live one. After each step nothing has panicked, the step has cost at most
-//! [`watch::STEP_MAX`] of processor time, and no more is held than the limits allow; after the
+//! `watch::STEP_MAX` of processor time, and no more is held than the limits allow; after the
 //! case exactly the refusals it names were counted, and data still moves between honest peers.
 //!
 //! Start at [`CLASSES`]; a new case is a new row of its class. The classes are those of the

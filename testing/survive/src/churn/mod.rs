@@ -4,7 +4,7 @@
 //! readers, wait sets and listeners at random, many with calls that block or futures that wait,
 //! while others exchange samples that are checked. A watchdog ends the run when any step hangs.
 //!
-//! Start at [`run`]; what a cycle does is in [`cycle`], what is blocked meanwhile in [`blocked`].
+//! Start at `run`; what a cycle does is in `cycle`, what is blocked meanwhile in `blocked`.
 
 mod blocked;
 mod cycle;
