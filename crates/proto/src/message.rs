@@ -64,7 +64,6 @@ pub struct MessageBuilder {
     bytes_max: usize,
     timestamp: Option<Timestamp>,
     destination: GuidPrefix,
-    bulk: bool,
 }
 
 impl MessageBuilder {
@@ -80,11 +79,6 @@ impl MessageBuilder {
     pub fn begin(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.clear();
-    }
-
-    /// Whether messages leave by [`Outbox::send_bulk`] from now on.
-    pub fn set_bulk(&mut self, bulk: bool) {
-        self.bulk = bulk;
     }
 
     fn clear(&mut self) {
@@ -136,12 +130,7 @@ impl MessageBuilder {
                     Part::Payload(bytes) => bytes,
                 };
             }
-            let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
-            if self.bulk {
-                outbox.send_bulk(to, slices);
-            } else {
-                outbox.send(to, slices);
-            }
+            outbox.send(to, slices.get(..self.parts.len()).unwrap_or(&slices));
             self.clear();
         }
     }

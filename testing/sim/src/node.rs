@@ -207,10 +207,7 @@ impl Node {
                     slot.changed = true;
                     let machine = &mut slot.machine;
                     tolerate(match &inbound.submessage {
-                        Submessage::AckNack(it) => {
-                            machine.handle_echo(now, reader, inbound.timestamp);
-                            machine.handle_acknack(now, reader, it)
-                        }
+                        Submessage::AckNack(it) => machine.handle_acknack(now, reader, it),
                         Submessage::NackFrag(it) => machine.handle_nack_frag(now, reader, it),
                         _ => Ok(()),
                     })?;
@@ -348,10 +345,7 @@ fn give(
     match &inbound.submessage {
         Submessage::Data(it) => machine.handle_data(now, inbound.change(it, datagram, wall)?),
         Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
-        Submessage::Heartbeat(it) => {
-            machine.note_stamp(from(it.writer), inbound.timestamp);
-            machine.handle_heartbeat(now, from(it.writer), it)
-        }
+        Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from(it.writer), it),
         Submessage::HeartbeatFrag(it) => {
             machine.handle_heartbeat_frag(now, from(it.writer), it.number, it.last, it.count)
         }

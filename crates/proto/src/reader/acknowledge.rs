@@ -9,7 +9,6 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 
 use super::Reader;
-use super::assembly::Assembly;
 use super::writer_proxy::WriterProxy;
 use crate::deadline::Deadline;
 use crate::message::MessageBuilder;
@@ -88,36 +87,36 @@ impl Reader {
         }
         proxy.answer_at = None;
         let mut missing = self.wanted(proxy);
-        let fragments = self.wanted_fragments(now, proxy);
-        let asks = !missing.is_empty() || self.lacks_fragments(now, proxy);
+        let mut fragments = self.wanted_fragments(now, proxy);
+        let asks = !missing.is_empty() || !fragments.is_empty();
         if !asks && !proxy.must_answer {
             return;
         }
+        let first = fragments
+            .first()
+            .map(|(sequence, set)| (*sequence, set.base()));
+        let request = (missing.base(), first);
         let repeats_at = proxy
             .requested
-            .filter(|(_, last)| !missing.is_empty() && *last == missing.base())
+            .filter(|(_, last)| *last == request)
             .map(|(at, _)| at.after(self.config.nack_period))
-            .filter(|at| *at > now);
+            .filter(|at| asks && *at > now);
         if let Some(at) = repeats_at {
             // Nothing has come of the last request yet: a writer that insists hears where we
             // are, but not the request again, or a lost repair is repeated as fast as it travels.
             proxy.answer_at = Some(at);
+            if !proxy.must_answer {
+                return;
+            }
             missing = SequenceNumberSet::new(missing.base());
-        } else if !missing.is_empty() {
-            proxy.requested = Some((now, missing.base()));
+            fragments.clear();
+        } else if asks {
+            proxy.requested = Some((now, request));
+            proxy.asked_for(&fragments);
         }
-        if missing.is_empty() && fragments.is_empty() && !proxy.must_answer {
-            let due = self.fragments_due(now, proxy);
-            proxy.answer_at = [proxy.answer_at, due].into_iter().flatten().min();
-            return;
-        }
-        proxy.ask_for(now, &fragments);
         message.destination(writer.prefix);
         if !missing.is_empty() || proxy.must_answer {
             proxy.must_answer = false;
-            if let Some(stamp) = proxy.stamp.take() {
-                message.timestamp(stamp);
-            }
             self.acknack_count = self.acknack_count.next();
             message.acknack(entity, writer.entity, missing, self.acknack_count, true);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
@@ -199,53 +198,23 @@ impl Reader {
         wanted
     }
 
-    /// The samples of which fragments may be asked for: while the budget has no room, only the
-    /// one for which everything waits.
-    fn askable<'a>(
-        proxy: &'a WriterProxy,
-    ) -> impl Iterator<Item = (SequenceNumber, &'a Assembly)> + use<'a> {
-        let starved = !proxy.account.has_room(ROOM_BYTES);
-        let all = proxy.assemblies.iter().map(|(at, it)| (*at, it));
-        all.filter(move |(sequence, _)| !starved || proxy.awaited() == Some(*sequence))
-    }
-
     fn wanted_fragments(
         &self,
         now: Instant,
         proxy: &WriterProxy,
     ) -> Vec<(SequenceNumber, FragmentNumberSet)> {
-        let repeat = proxy.repeat_wait(self.config.nack_period);
-        let mut all = Vec::new();
-        for (sequence, assembly) in Self::askable(proxy) {
-            let room = NACK_FRAGS_MAX.saturating_sub(all.len());
-            let still_sending = self.is_fresh(now, assembly);
-            let sets = assembly.wanted(now, still_sending, repeat, room);
-            all.extend(sets.into_iter().map(|set| (sequence, set)));
-        }
-        all
-    }
-
-    fn lacks_fragments(&self, now: Instant, proxy: &WriterProxy) -> bool {
-        Self::askable(proxy).any(|(_, assembly)| assembly.lacks(self.is_fresh(now, assembly)))
-    }
-
-    /// When the first of the missing fragments, all of which were asked for, is due again.
-    fn fragments_due(&self, now: Instant, proxy: &WriterProxy) -> Option<Instant> {
-        let repeat = proxy.repeat_wait(self.config.nack_period);
-        let due = Self::askable(proxy).filter_map(|(_, assembly)| {
-            let at = assembly.due_at(self.is_fresh(now, assembly), repeat)?;
-            let quiet = now.since(assembly.arrived_at) >= REPEAT_PERIOD;
-            Some(if quiet {
-                at.max(now.after(REPEAT_PERIOD))
-            } else {
-                at
+        let patience = self.config.fragment_patience;
+        let starved = !proxy.account.has_room(ROOM_BYTES);
+        proxy
+            .assemblies
+            .iter()
+            .filter(|(sequence, _)| !starved || proxy.awaited() == Some(**sequence))
+            .filter_map(|(sequence, assembly)| {
+                let still_sending = now.since(assembly.arrived_at) < patience;
+                assembly.missing(still_sending).map(|set| (*sequence, set))
             })
-        });
-        due.min()
-    }
-
-    fn is_fresh(&self, now: Instant, assembly: &Assembly) -> bool {
-        now.since(assembly.arrived_at) < self.config.fragment_patience
+            .take(NACK_FRAGS_MAX)
+            .collect()
     }
 
     /// True while fragments are still arriving, so that it is too early to ask for all.

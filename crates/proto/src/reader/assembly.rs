@@ -7,21 +7,14 @@
 use alloc::vec::Vec;
 
 use whimbrel_base::reject::Reject;
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 use whimbrel_wire::number_set::FragmentNumberSet;
 
-use super::asked::Asked;
 use super::reassembly::{Division, FragmentRun};
 
 /// Divisions of one sample kept at a time; a further one takes the place of that of which least
 /// has arrived.
 const DIVISIONS_MAX: usize = 3;
-
-/// Numbers that one request covers. RTPS 2.5 §9.4.2.8.
-const SPAN: u32 = 256;
-
-/// Spans looked through for one answer.
-const SPANS_MAX: usize = 64;
 
 /// A sample of which fragments have arrived.
 #[derive(Debug)]
@@ -30,8 +23,6 @@ pub(super) struct Assembly {
     sample_bytes_max: usize,
     /// Which division is asked for next.
     turn: usize,
-    asked: Asked,
-    repair_time: Option<Duration>,
     /// Fragments that the writer says it has sent, 0 where it said nothing.
     pub(super) announced: u32,
     pub(super) arrived_at: Instant,
@@ -44,8 +35,6 @@ impl Assembly {
             divisions: Vec::new(),
             sample_bytes_max,
             turn: 0,
-            asked: Asked::default(),
-            repair_time: None,
             announced: 0,
             arrived_at: Instant::ZERO,
         }
@@ -75,9 +64,6 @@ impl Assembly {
         };
         let complete = division.insert(now, run)?;
         self.arrived_at = now;
-        if let Some(took) = self.asked.arrived(now, run.first) {
-            self.repair_time = Some(took);
-        }
         Ok(complete.then(|| self.divisions.swap_remove(index).into_bytes()))
     }
 
@@ -108,81 +94,17 @@ impl Assembly {
         self.divisions.truncate(1);
     }
 
-    /// True when fragments are missing. While the writer is `still_sending`, only holes before the
-    /// last fragment that arrived or was announced count.
-    pub(super) fn lacks(&self, still_sending: bool) -> bool {
-        let missing = |it: &Division| it.missing(self.announced, still_sending, 1);
-        self.division().and_then(missing).is_some()
-    }
-
-    fn division(&self) -> Option<&Division> {
+    /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
+    /// only holes before the last fragment that arrived or was announced count.
+    pub(super) fn missing(&self, still_sending: bool) -> Option<FragmentNumberSet> {
         let index = self.turn.checked_rem(self.divisions.len())?;
-        self.divisions.get(index)
+        let division = self.divisions.get(index)?;
+        division.missing(self.announced, still_sending)
     }
 
-    /// What to ask for, in order: the missing fragments, as in [`Assembly::lacks`], that were not
-    /// asked for within `repeat`. At most `sets_max` sets.
-    pub(super) fn wanted(
-        &self,
-        now: Instant,
-        still_sending: bool,
-        repeat: Duration,
-        sets_max: usize,
-    ) -> Vec<FragmentNumberSet> {
-        let mut sets = Vec::new();
-        let Some(division) = self.division() else {
-            return sets;
-        };
-        let mut from = 1;
-        for _ in 0..SPANS_MAX {
-            let span = division.missing(self.announced, still_sending, from);
-            let Some(span) = span.filter(|_| sets.len() < sets_max) else {
-                break;
-            };
-            from = span.base().0.saturating_add(SPAN);
-            let mut due = span
-                .iter()
-                .filter(|it| self.asked.due_at(*it, repeat) <= now);
-            if let Some(first) = due.next() {
-                let mut set = FragmentNumberSet::new(first);
-                set.insert(first);
-                for number in due {
-                    set.insert(number);
-                }
-                sets.push(set);
-            }
-        }
-        sets
-    }
-
-    /// When the first missing fragment, as in [`Assembly::lacks`], may be asked for.
-    pub(super) fn due_at(&self, still_sending: bool, repeat: Duration) -> Option<Instant> {
-        let division = self.division()?;
-        let (mut from, mut first) = (1, None);
-        for _ in 0..SPANS_MAX {
-            let Some(span) = division.missing(self.announced, still_sending, from) else {
-                break;
-            };
-            from = span.base().0.saturating_add(SPAN);
-            let due = span.iter().map(|it| self.asked.due_at(it, repeat)).min();
-            first = [first, due].into_iter().flatten().min();
-        }
-        first
-    }
-
-    /// These fragments are asked for; next time it is those of another division, if there is one.
-    pub(super) fn ask(&mut self, now: Instant, set: &FragmentNumberSet) {
-        if self.divisions.len() > 1 {
-            self.asked.clear();
-        } else {
-            set.iter().for_each(|number| self.asked.note(now, number));
-        }
+    /// What is missing was asked for: next time it is that of another division, if there is one.
+    pub(super) fn asked(&mut self) {
         self.turn = self.turn.wrapping_add(1);
-    }
-
-    /// How long the last fragment that was asked for took to arrive, once.
-    pub(super) fn take_repair_time(&mut self) -> Option<Duration> {
-        self.repair_time.take()
     }
 }
 
@@ -247,9 +169,9 @@ mod tests {
         assembly.insert(Instant(1), &true_one).unwrap();
         let mut asked = vec![];
         for _ in 0..2 {
-            let wanted = assembly.wanted(Instant(1), false, Duration::ZERO, 4);
-            asked.push(wanted[0].iter().map(|it| it.0).collect::<Vec<_>>());
-            assembly.ask(Instant(1), &wanted[0]);
+            let missing = assembly.missing(false).unwrap();
+            asked.push(missing.iter().map(|it| it.0).collect::<Vec<_>>());
+            assembly.asked();
         }
         assert_eq!(asked, [[1, 2], [2, 3]]);
     }

@@ -265,13 +265,7 @@ impl Reader {
         self.make_reassembly_room(now, wanted, run.bytes.len())?;
         let proxy = self.proxy(change.writer)?;
         let whole = match proxy.assemblies.get_mut(&sequence) {
-            Some(assembly) => {
-                let whole = assembly.insert(now, &run)?;
-                if let Some(took) = assembly.take_repair_time() {
-                    proxy.note_repair_time(took);
-                }
-                whole
-            }
+            Some(assembly) => assembly.insert(now, &run)?,
             None => {
                 let mut assembly = Assembly::new(bytes_max);
                 let whole = assembly.insert(now, &run)?;
@@ -290,17 +284,6 @@ impl Reader {
             return self.handle_data(now, change);
         }
         Ok(())
-    }
-
-    /// A heartbeat with this stamp (INFO_TS) is about to be handled: the answer to it sends the
-    /// stamp back, so that a writer of our kind knows which heartbeat is answered.
-    pub fn note_stamp(&mut self, from: Guid, stamp: Timestamp) {
-        if let Some(proxy) = self.writers.get_mut(&from)
-            && proxy.info.vendor == VendorId::WHIMBREL
-            && !stamp.is_invalid()
-        {
-            proxy.stamp = Some(stamp);
-        }
     }
 
     /// A heartbeat of a matched writer. RTPS 2.5 §8.4.12.1, §8.3.8.6.
@@ -367,7 +350,7 @@ impl Reader {
         }
         if let Some(assembly) = proxy.assemblies.get_mut(&sequence) {
             assembly.announced = assembly.announced.max(last.0);
-            if assembly.lacks(true) {
+            if assembly.missing(true).is_some() {
                 proxy.answer_at = Some(proxy.answer_at.map_or(now, |at| at.min(now)));
             }
         }

@@ -7,7 +7,6 @@
 //! Start reading at [`Reader::handle_data`], then `deliver.rs`; answers leave in `acknowledge.rs`.
 
 mod acknowledge;
-mod asked;
 mod assembly;
 mod config;
 mod deliver;

@@ -6,7 +6,7 @@ use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
-use whimbrel_base::sequence::{Count, SequenceNumber};
+use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 use whimbrel_wire::submessage::Heartbeat;
@@ -27,9 +27,6 @@ const WAITING_BYTES: usize = 192;
 /// What a change takes at most beside its payload, wherever it goes, in octets.
 pub(super) const ARRIVAL_BYTES: usize = 512;
 
-/// How long a repair is taken to take at first.
-const REPAIR_TIME: Duration = Duration::from_millis(5);
-
 /// Numbers looked at for one acknowledgement.
 const REQUEST_SPAN: u64 = 256;
 
@@ -42,6 +39,10 @@ pub(super) struct Arrived {
     pub(super) source_timestamp: Timestamp,
     pub(super) reception_timestamp: Timestamp,
 }
+
+/// By what a request is known again: the first change missing and the first fragment missing of
+/// those that have arrived in part.
+pub(super) type Request = (SequenceNumber, Option<(SequenceNumber, FragmentNumber)>);
 
 /// State of one matched writer.
 #[derive(Debug)]
@@ -76,12 +77,8 @@ pub(super) struct WriterProxy {
     /// Nothing was heard yet: when to ask (again) for a heartbeat.
     pub(super) ask_at: Option<Instant>,
     pub(super) asked: u32,
-    /// The first change missing when changes were last asked for, not to be repeated too soon.
-    pub(super) requested: Option<(Instant, SequenceNumber)>,
-    /// How long fragments that were asked for take to arrive, smoothed.
-    repair_time: Duration,
-    /// The stamp of the heartbeat that waits for an answer, to be sent back with it.
-    pub(super) stamp: Option<Timestamp>,
+    /// The request last sent, not to be repeated too soon.
+    pub(super) requested: Option<(Instant, Request)>,
     /// The writer waits for an answer whatever is missing.
     pub(super) must_answer: bool,
 }
@@ -107,8 +104,6 @@ impl WriterProxy {
             ask_at: None,
             asked: 0,
             requested: None,
-            repair_time: REPAIR_TIME,
-            stamp: None,
             must_answer: false,
         }
     }
@@ -221,29 +216,13 @@ impl WriterProxy {
         Ok(())
     }
 
-    /// Notes that these fragments are asked for.
-    pub(super) fn ask_for(
-        &mut self,
-        now: Instant,
-        fragments: &[(SequenceNumber, FragmentNumberSet)],
-    ) {
-        for (sequence, set) in fragments {
+    /// Notes that these fragments were asked for.
+    pub(super) fn asked_for(&mut self, fragments: &[(SequenceNumber, FragmentNumberSet)]) {
+        for (sequence, _) in fragments {
             if let Some(assembly) = self.assemblies.get_mut(sequence) {
-                assembly.ask(now, set);
+                assembly.asked();
             }
         }
-    }
-
-    /// A fragment took this long to arrive after it was asked for.
-    pub(super) fn note_repair_time(&mut self, took: Duration) {
-        let sevenths = self.repair_time.times(7).as_nanos();
-        let sum = Duration::from_nanos(sevenths.saturating_add(took.as_nanos()));
-        self.repair_time = sum.divided_by(8);
-    }
-
-    /// How long a fragment that was asked for is waited for, `least` at least.
-    pub(super) fn repeat_wait(&self, least: Duration) -> Duration {
-        self.repair_time.times(3).max(least)
     }
 
     /// Notes that `start..end` does not concern this reader; false when too many separate ranges

@@ -4,15 +4,12 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::{Reject, RejectKind};
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
 use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
 use crate::deadline::{Deadline, Reason, earlier};
-
-/// However long answers took lately, what is asked for again after this long is sent again.
-const SUPPRESSION_MAX: Duration = Duration::from_millis(100);
 
 impl Writer {
     /// An ACKNACK of the reader `from`. RTPS 2.5 §8.4.9.2, §8.3.8.1.
@@ -27,7 +24,7 @@ impl Writer {
     ) -> Result<(), Reject> {
         let last = self.history.last();
         let base = acknack.state.base();
-        let suppression = self.suppression();
+        let suppression = self.config.nack_suppression;
         let delay = self.config.nack_response_delay;
         let pushed = self.pushed;
         let caught_up = self.acked;
@@ -92,7 +89,7 @@ impl Writer {
         nack: &NackFrag,
     ) -> Result<(), Reject> {
         let last = self.history.last();
-        let suppression = self.suppression();
+        let suppression = self.config.nack_suppression;
         let sequence = nack.number;
         let change = self.history.get(sequence);
         let fragments = change.map(super::Change::fragments);
@@ -186,43 +183,19 @@ impl Writer {
         }
     }
 
-    /// The reader `from` sends back the stamp of a heartbeat that asked it; its acknowledgement
-    /// follows.
-    pub fn handle_echo(&mut self, now: Instant, from: Guid, stamp: Timestamp) {
-        let (Some(mark), Some(reader)) = (self.pace.mark_of(stamp), self.readers.get_mut(&from))
-        else {
-            return;
-        };
-        reader.echoed = Some(mark.max(reader.echoed.unwrap_or(0)));
-        let marks = self.holding_readers().map(|reader| reader.echoed);
-        // None is less than any: one that sends nothing back counts as such.
-        let least = marks.min().flatten();
-        self.all_echo = least.is_some();
-        if let Some(least) = least
-            && self.pace.taken(now, least, true)
-        {
-            self.release_repairs(now);
-        }
-    }
-
-    /// How long what was just sent again is not sent again.
-    pub(super) fn suppression(&self) -> Duration {
-        let expected = self.pace.way().times(2).min(SUPPRESSION_MAX);
-        self.config.nack_suppression.max(expected)
-    }
-
-    /// Lets more leave when every reader has answered since it was asked.
+    /// Lets the next burst leave when every reader has answered since it was asked.
     fn note_taken_in(&mut self, now: Instant) {
-        let Some((asked_at, mark)) = self.pace.last_ask().filter(|_| !self.all_echo) else {
+        let Some(asked_at) = self.asked_at else {
             return;
         };
-        let owes = |reader: &ReaderProxy| reader.heard_at < asked_at;
-        if !self.holding_readers().any(owes) && self.pace.taken(now, mark, false) {
-            self.release_repairs(now);
+        if self
+            .holding_readers()
+            .any(|reader| reader.heard_at < asked_at)
+        {
+            return;
         }
-    }
-
-    fn release_repairs(&mut self, now: Instant) {
+        self.asked_at = None;
+        self.pace.taken_in(now);
         for (guid, reader) in &mut self.readers {
             // Repairs that waited for the pace go on at once.
             if reader.repair_at.is_some_and(|at| at > now) {

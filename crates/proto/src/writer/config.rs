@@ -48,9 +48,9 @@ pub struct WriterConfig {
     /// A reader that answers but takes nothing for this long while it blocks the writer is given
     /// up.
     pub stuck_reader_patience: Duration,
-    /// Octets per second at which fragments leave towards readers that never answer.
+    /// Octets per second at which fragments leave at most beyond what readers have taken in.
     pub bytes_per_second_max: u64,
-    /// Octets of fragments that may leave before readers have answered, at first.
+    /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
 }
 
@@ -77,7 +77,7 @@ impl WriterConfig {
             silent_reader_patience: Duration::from_secs(10),
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
-            burst_bytes: 64 * 1024,
+            burst_bytes: 256 * 1024,
         }
     }
 }

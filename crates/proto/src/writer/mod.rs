@@ -130,10 +130,8 @@ pub struct Writer {
     heartbeat: HeartbeatTimer,
     pace: Pace,
     paced: bool,
-    /// Every reader that holds history sends stamps back.
-    all_echo: bool,
-    /// The newest change that left in fragments.
-    bulk_through: SequenceNumber,
+    /// When readers were last asked whether they have taken in what was sent.
+    asked_at: Option<Instant>,
     blocked_since: Option<Instant>,
     endings: Endings,
     progress: bool,
@@ -164,8 +162,7 @@ impl Writer {
                 ..Default::default()
             },
             paced: false,
-            all_echo: false,
-            bulk_through: SequenceNumber::ZERO,
+            asked_at: None,
             blocked_since: None,
             endings: Endings::default(),
             progress: false,
@@ -318,8 +315,7 @@ impl Writer {
     fn has_byte_room(&self, more: usize) -> bool {
         let more = u64::try_from(more).unwrap_or(u64::MAX);
         let pending = self.written_bytes.saturating_sub(self.acked_bytes);
-        // One large change may leave while another is being repaired.
-        pending <= more || pending.saturating_add(more) <= self.config.unacknowledged_bytes_max
+        pending == 0 || pending.saturating_add(more) <= self.config.unacknowledged_bytes_max
     }
 
     fn evict(&mut self, sequence: SequenceNumber) -> bool {
@@ -407,7 +403,6 @@ impl Writer {
         }
         self.repairs.touch(guid);
         self.survey();
-        self.all_echo = false;
         self.shrink_fragments();
         self.update_acknowledged();
         self.arm_heartbeat(now);

@@ -51,8 +51,6 @@ pub(super) struct ReaderProxy {
     pub(super) given_up: bool,
     pub(super) progressed_at: Instant,
     pub(super) heard_at: Instant,
-    /// What had left when the newest question was asked whose stamp it sent back.
-    pub(super) echoed: Option<u64>,
     repaired: BTreeMap<SequenceNumber, Instant>,
     /// Fragments sent again, and since when they are noted.
     sent_again: BTreeMap<SequenceNumber, (Instant, BTreeSet<FragmentNumber>)>,
@@ -74,7 +72,6 @@ impl ReaderProxy {
             given_up: false,
             progressed_at: now,
             heard_at: now,
-            echoed: None,
             repaired: BTreeMap::new(),
             sent_again: BTreeMap::new(),
             last_acknack: None,

@@ -255,10 +255,8 @@ fn large_samples_leave_in_paced_fragments() {
     writer.write(NOW, change(1_000_000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     let first = sent.words();
-    // Readers are asked in the middle of what leaves at once.
-    let asked = first.iter().position(|word| *word == "heartbeat?").unwrap();
-    assert_eq!(first[asked - 1], "heartbeatfrag");
-    assert!((10..20).contains(&asked) && first.len() < 60, "{first:?}");
+    assert_eq!(first[first.len() - 2..], ["heartbeatfrag", "heartbeat?"]);
+    assert!(first.len() < 300);
     // KEEP_LAST 1 must not replace what has not left yet.
     assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
     let mut frags = first.iter().filter(|word| **word == "frag").count();

@@ -20,22 +20,13 @@ impl Writer {
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced = false;
-        let bulk = self.sends_bulk();
-        self.message.set_bulk(bulk);
-        // What is older first: readers wait for it to go on.
-        self.repair(now, outbox);
         self.push(now, outbox);
+        self.repair(now, outbox);
         self.send_heartbeats(now, outbox);
         if !self.audience.holds_history() {
             self.update_acknowledged();
         }
         self.arm_heartbeat(now);
-    }
-
-    /// True while large changes are under way: what belongs to them must not overtake them.
-    fn sends_bulk(&self) -> bool {
-        let next = self.history.next_from(self.pushed.next());
-        self.bulk_through > self.acked || next.is_some_and(|change| change.fragments() > 1)
     }
 
     /// Sends changes that have not left yet to every reader's address.
@@ -105,42 +96,39 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> bool {
         let entity = self.config.guid.entity;
-        let Some(change) = self.history.next_from(self.pushed.next()).cloned() else {
+        let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
         let fragments = change.fragments();
-        let asks = self.config.reliable && self.audience.holds_history();
-        self.bulk_through = change.sequence;
+        let started_at = self.push_next;
         while self.push_next.0 <= fragments {
             if !self.pace.allows(now) {
                 self.paced = true;
-                return false;
+                break;
             }
             message.flush(self.audience.destinations(), outbox);
             message.timestamp(change.timestamp);
-            message.data_frag(EntityId::UNKNOWN, entity, &change, self.push_next);
-            self.pace.spend(now, message.len());
-            if asks && self.push_next.0 < fragments && self.pace.wants_answer(self.all_echo) {
-                self.ask_within(now, message, change.sequence);
-            }
+            message.data_frag(EntityId::UNKNOWN, entity, change, self.push_next);
+            self.pace.spend(message.len());
             self.push_next = self.push_next.next();
         }
-        self.pushed = change.sequence;
-        self.push_next = FragmentNumber::FIRST;
-        self.count_pushed(PIGGYBACK_CHANGES);
-        true
-    }
-
-    /// Asks readers, in the middle of `sequence`, whether they have what has left.
-    fn ask_within(&mut self, now: Instant, message: &mut MessageBuilder, sequence: SequenceNumber) {
-        let entity = self.config.guid.entity;
-        self.heartbeat.count = self.heartbeat.count.next();
-        let count = self.heartbeat.count;
-        message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, self.push_next, count);
-        let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
-        message.timestamp(self.pace.ask(now));
-        message.heartbeat(EntityId::UNKNOWN, entity, fields);
-        self.note_heartbeat(now, true);
+        if self.push_next.0 > fragments {
+            self.pushed = change.sequence;
+            self.push_next = FragmentNumber::FIRST;
+            self.count_pushed(PIGGYBACK_CHANGES);
+            return true;
+        }
+        if self.push_next > started_at && self.config.reliable {
+            let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
+            self.heartbeat.count = self.heartbeat.count.next();
+            let count = self.heartbeat.count;
+            message.heartbeat_frag(EntityId::UNKNOWN, entity, change.sequence, sent, count);
+            let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+            message.heartbeat(EntityId::UNKNOWN, entity, fields);
+            self.note_heartbeat(now, true);
+            self.asked_at = Some(now);
+        }
+        false
     }
 
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
@@ -158,9 +146,6 @@ impl Writer {
             .is_none_or(|at| now.since(at) >= PIGGYBACK_PERIOD);
         if ask || old || timer.pushed_since_sent >= PIGGYBACK_CHANGES {
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, !ask);
-            if ask && self.pace.is_under_way() {
-                message.timestamp(self.pace.ask(now));
-            }
             message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
             self.note_heartbeat(now, ask);
         }
@@ -237,10 +222,6 @@ impl Writer {
         message.make_room(MESSAGE_OVERHEAD_BYTES, &reader.info.locators, outbox);
         message.destination(guid.prefix);
         let fields = self.heartbeat_fields(reader.first_relevant, false);
-        // Where there are others they are asked with what is new.
-        if self.pace.is_under_way() && self.readers.is_empty() {
-            message.timestamp(self.pace.ask(now));
-        }
         message.heartbeat(guid.entity, self.config.guid.entity, fields);
         message.flush(&reader.info.locators, outbox);
         self.note_heartbeat(now, false);
@@ -248,6 +229,9 @@ impl Writer {
         self.message = message;
         self.readers.insert(guid, reader);
         self.repairs.touch(guid);
+        if self.paced {
+            self.asked_at = Some(now);
+        }
     }
 
     /// The first number from `sequence` on that `reader` can get; `sequence` itself where it is
@@ -299,20 +283,20 @@ impl Writer {
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
             message.data(peer.entity, entity, change, reader.info.expects_inline_qos);
-            self.pace.spend(now, change.payload.len());
+            self.pace.spend(change.payload.len());
             self.statistics.count_repair(change.payload.len());
             reader.note_repaired(now, sequence);
             return None;
         }
         let mut wanted = Wanted::new(request, fragments);
-        let (mut again, within) = (Vec::new(), self.suppression());
+        let (mut again, within) = (Vec::new(), self.config.nack_suppression);
         while let Some(number) = wanted.next() {
             message.flush(to, outbox);
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
             message.data_frag(peer.entity, entity, change, number);
             again.push(number);
-            self.pace.spend(now, message.len());
+            self.pace.spend(message.len());
             self.statistics.count_repair(message.len());
             if !self.pace.allows(now)
                 && let Some(rest) = wanted.rest()

@@ -164,10 +164,7 @@ impl ReaderCore {
             Submessage::DataFrag(frag) => inbound
                 .fragments(frag, wall)
                 .and_then(|fragments| machine.handle_data_frag(now, fragments)),
-            Submessage::Heartbeat(it) => {
-                machine.note_stamp(from, inbound.timestamp);
-                machine.handle_heartbeat(now, from, it)
-            }
+            Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
             Submessage::HeartbeatFrag(it) => {
                 machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
             }

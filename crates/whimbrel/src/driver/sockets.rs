@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 use whimbrel_base::locator::Locator;
 use whimbrel_net::interfaces::Interface;
+use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
 use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
 use whimbrel_proto::{Addresses, Outbox};
 
 use super::network::{Network, interface_addresses};
-use super::outgoing::{Outgoing, Oversize};
 use super::ports;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, lock};
@@ -27,20 +28,23 @@ const RECV_BUFFER_BYTES: usize = 4 << 20;
 /// Wanted size of send buffers, in octets.
 const SEND_BUFFER_BYTES: usize = 1 << 20;
 
+/// How long a full send buffer is waited for before the datagram is given up to repair.
+const FULL_WAIT: Duration = Duration::from_millis(2);
+
 /// Paths remembered that carry less than their first link does.
 const PATHS_MAX: usize = 1024;
 
 /// Of so many messages to a group one leaves by loopback too where other interfaces carry it.
 const LOOPBACK_TURNS: u64 = 5;
 
-/// How often room in a full send buffer is waited for, in all that leaves at once, before nothing
-/// is waited for any more: a link that takes nothing must not hold up whoever writes or leaves.
+/// How often that wait is repeated, in all that leaves at once, before nothing is waited for any
+/// more: a link that takes nothing must not hold up whoever writes or leaves.
 const FULL_WAITS_MAX: usize = 5;
 
 /// The open sockets of a participant.
 pub(crate) struct Sockets {
-    v4: Option<Outgoing>,
-    v6: Option<Outgoing>,
+    v4: Option<Arc<UdpSocket>>,
+    v6: Option<Arc<UdpSocket>>,
     groups: Snapshot<Vec<Group>>,
     /// Held while an option of a socket is switched for one datagram.
     switching: Mutex<()>,
@@ -48,9 +52,9 @@ pub(crate) struct Sockets {
     paths: Mutex<BTreeMap<IpAddr, u32>>,
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
-    /// By these leave parts of large samples to other hosts. They receive nothing.
-    bulk_v4: Option<Outgoing>,
-    bulk_v6: Option<Outgoing>,
+    /// Waits for room in the send buffer, one for each IP version.
+    writable_v4: Mutex<(Poller, Events)>,
+    writable_v6: Mutex<(Poller, Events)>,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams that were too large for their path.
@@ -70,8 +74,8 @@ impl Sockets {
     pub(crate) fn open(network: &Network, interfaces: &[Interface]) -> io::Result<Self> {
         let (v4, v6, index) = open_unicast(network)?;
         let sockets = Self {
-            bulk_v4: v4.as_ref().and_then(|main| open_bulk(network, main)),
-            bulk_v6: v6.as_ref().and_then(|main| open_bulk(network, main)),
+            writable_v4: writable(v4.as_deref())?,
+            writable_v6: writable(v6.as_deref())?,
             v4,
             v6,
             groups: Snapshot::default(),
@@ -137,7 +141,7 @@ impl Sockets {
     pub(crate) fn all(&self) -> Vec<Arc<UdpSocket>> {
         let groups = self.groups();
         let groups = groups.iter().map(|group| &group.socket);
-        let unicast = self.v4.iter().chain(&self.v6).map(|it| &it.socket);
+        let unicast = self.v4.iter().chain(&self.v6);
         unicast.chain(groups).cloned().collect()
     }
 
@@ -196,8 +200,9 @@ impl Sockets {
 
     /// The unicast addresses to announce: each address of `interfaces` with our port.
     fn locators(&self, interfaces: &[Interface]) -> Vec<Locator> {
-        let port =
-            |socket: &Option<Outgoing>| socket.as_ref().map(|socket| socket.local_addr().port());
+        let port = |socket: &Option<Arc<UdpSocket>>| {
+            socket.as_ref().map(|socket| socket.local_addr().port())
+        };
         let (v4, v6) = (port(&self.v4), port(&self.v6));
         let addresses = interfaces.iter().flat_map(|it| &it.addresses);
         addresses
@@ -210,51 +215,35 @@ impl Sockets {
     }
 
     fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let by = if to.is_ipv4() { &self.v4 } else { &self.v6 };
-        let Some(by) = by else { return };
+        let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
+        let Some(socket) = socket else { return };
         if to.ip().is_multicast() {
             let _held = lock(&self.switching);
             let groups = self.groups.load();
             let group = groups.iter().find(|group| group.addr == to.ip());
             for interface in group.into_iter().flat_map(Group::next_interfaces) {
-                if by.socket.set_multicast_interface(interface).is_ok()
-                    && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
+                if socket.set_multicast_interface(interface).is_ok()
+                    && self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge
                 {
-                    self.send_in_pieces(by, to, parts, way);
+                    self.send_in_pieces(socket, to, parts, way);
                 }
             }
-        } else if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
+        } else if self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge {
             self.note_path(to);
             match way.oversize {
                 Oversize::Drop => {}
                 Oversize::InPieces => {
                     let _held = lock(&self.switching);
-                    self.send_in_pieces(by, to, parts, way);
+                    self.send_in_pieces(socket, to, parts, way);
                 }
             }
         }
     }
 
-    fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let by = if to.is_ipv4() {
-            &self.bulk_v4
-        } else {
-            &self.bulk_v6
-        };
-        match by.as_ref().filter(|_| !to.ip().is_loopback()) {
-            Some(by) if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge => {
-                self.note_path(to);
-            }
-            Some(_) => {}
-            None => self.send_one(to, parts, way),
-        }
-    }
-
     /// Sends what RTPS cannot divide as IP fragments.
-    fn send_in_pieces(&self, by: &Outgoing, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let socket = &by.socket;
+    fn send_in_pieces(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         if socket.set_oversize_policy(OversizePolicy::System).is_ok() {
-            let _ = self.send_waiting(by, to, parts, way);
+            let _ = self.send_waiting(socket, to, parts, way);
             // It was in force before, so the system knows it.
             let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
         }
@@ -276,14 +265,14 @@ impl Sockets {
     /// Sends, waiting a little for room in the send buffer.
     fn send_waiting(
         &self,
-        by: &Outgoing,
+        socket: &UdpSocket,
         to: SocketAddr,
         parts: &[&[u8]],
         way: &mut Way,
     ) -> SendOutcome {
         let mut has_waited = false;
         loop {
-            match by.socket.send(to, parts) {
+            match socket.send(to, parts) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -293,7 +282,7 @@ impl Sockets {
                     // Only waits in vain count: room that comes is used for as long as it comes.
                     way.waits_left -= usize::from(has_waited);
                     has_waited = true;
-                    by.wait_for_room();
+                    self.wait_for_room(to);
                 }
                 Ok(SendOutcome::Full) => break,
                 Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
@@ -304,6 +293,18 @@ impl Sockets {
         self.dropped.fetch_add(1, Ordering::Relaxed);
         SendOutcome::Full
     }
+
+    fn wait_for_room(&self, to: SocketAddr) {
+        let of_family = if to.is_ipv4() {
+            &self.writable_v4
+        } else {
+            &self.writable_v6
+        };
+        let mut writable = lock(of_family);
+        let (poller, events) = &mut *writable;
+        // A wait that fails only makes the next try come sooner.
+        let _ = poller.wait(Some(FULL_WAIT), events);
+    }
 }
 
 impl std::fmt::Debug for Sockets {
@@ -312,6 +313,15 @@ impl std::fmt::Debug for Sockets {
             .entries(self.all().iter().map(|socket| socket.local_addr()))
             .finish()
     }
+}
+
+/// What becomes of a message that is too large for the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Oversize {
+    /// It is dropped; its writer hears of the path and sends smaller fragments.
+    Drop,
+    /// It leaves as IP fragments: announcements of participants cannot be divided otherwise.
+    InPieces,
 }
 
 /// Sends messages at once.
@@ -357,25 +367,17 @@ impl Outbox for SocketOutbox<'_> {
             }
         }
     }
+}
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        for locator in to {
-            if let Some(addr) = locator.to_socket_addr() {
-                self.sockets.send_bulk(addr, parts, &mut self.way);
-            }
-        }
+fn writable(socket: Option<&UdpSocket>) -> io::Result<Mutex<(Poller, Events)>> {
+    let poller = Poller::new()?;
+    if let Some(socket) = socket {
+        poller.add(socket, Token(0), Interest::Write, Trigger::Level)?;
     }
+    Ok(Mutex::new((poller, Events::with_capacity(1))))
 }
 
-/// A socket for parts of large samples beside `main`; without one they go by `main`.
-fn open_bulk(network: &Network, main: &Outgoing) -> Option<Outgoing> {
-    let local = SocketAddr::new(main.local_addr().ip(), 0);
-    let socket = bind(network, local, PortUse::Exclusive).ok()?;
-    socket.set_bulk_priority().ok()?;
-    Outgoing::new(socket).ok()
-}
-
-type Unicast = (Option<Outgoing>, Option<Outgoing>, Option<u32>);
+type Unicast = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>, Option<u32>);
 
 fn open_unicast(network: &Network) -> io::Result<Unicast> {
     for index in 0..ports::INDEX_COUNT {
@@ -392,7 +394,7 @@ fn open_unicast(network: &Network) -> io::Result<Unicast> {
 }
 
 /// One socket for each IP version in use.
-type PerVersion = (Option<Outgoing>, Option<Outgoing>);
+type PerVersion = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>);
 
 fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
     let (any_v4, any_v6): (IpAddr, IpAddr) = if network.loopback_only {
@@ -403,7 +405,6 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
     let open = |ip: IpAddr, wanted: bool| {
         wanted
             .then(|| bind(network, SocketAddr::new(ip, port), PortUse::Exclusive))
-            .map(|bound| Outgoing::new(bound?))
             .transpose()
     };
     let v4 = open(any_v4, network.families.v4)?;

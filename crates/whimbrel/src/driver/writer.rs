@@ -315,10 +315,7 @@ impl WriterCore {
     ) -> Result<(), Reject> {
         let mut state = self.lock();
         let outcome = match &inbound.submessage {
-            Submessage::AckNack(acknack) => {
-                state.machine.handle_echo(now, from, inbound.timestamp);
-                state.machine.handle_acknack(now, from, acknack)
-            }
+            Submessage::AckNack(acknack) => state.machine.handle_acknack(now, from, acknack),
             Submessage::NackFrag(nack) => state.machine.handle_nack_frag(now, from, nack),
             _ => Ok(()),
         };
