@@ -1157,6 +1157,11 @@ fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     message.destination(to);
     message.heartbeat(EntityId::UNKNOWN, writer, heartbeat);
     message.data(EntityId::UNKNOWN, writer, &change, false);
+    sent_alone(&mut message)
+}
+
+/// The octets of the one message.
+fn sent_alone(message: &mut MessageBuilder) -> Vec<u8> {
     let mut sent = vec![];
     message.flush(
         &[address(1)],

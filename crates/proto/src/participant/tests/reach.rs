@@ -93,19 +93,6 @@ pub(super) fn word_for(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     sent_alone(&mut message)
 }
 
-/// The octets of the one message.
-fn sent_alone(message: &mut MessageBuilder) -> Vec<u8> {
-    let mut sent = vec![];
-    message.flush(
-        &[address(1)],
-        &mut Wire {
-            from: address(7),
-            sent: &mut sent,
-        },
-    );
-    sent.remove(0).2
-}
-
 #[test]
 fn an_answer_frees_the_address_that_it_came_from_and_no_other() {
     let mut net = Net::of([remote(1)]);
