@@ -50,6 +50,14 @@ impl Raw {
         self
     }
 
+    /// The octets of a number, least first, in our byte order.
+    fn in_order<const N: usize>(self, mut octets: [u8; N]) -> Self {
+        if !self.little {
+            octets.reverse();
+        }
+        self.bytes(&octets)
+    }
+
     /// One octet.
     #[must_use]
     pub fn u8(self, value: u8) -> Self {
@@ -59,34 +67,19 @@ impl Raw {
     /// Two octets.
     #[must_use]
     pub fn u16(self, value: u16) -> Self {
-        let little = self.little;
-        self.bytes(&if little {
-            value.to_le_bytes()
-        } else {
-            value.to_be_bytes()
-        })
+        self.in_order(value.to_le_bytes())
     }
 
     /// Four octets.
     #[must_use]
     pub fn u32(self, value: u32) -> Self {
-        let little = self.little;
-        self.bytes(&if little {
-            value.to_le_bytes()
-        } else {
-            value.to_be_bytes()
-        })
+        self.in_order(value.to_le_bytes())
     }
 
     /// Eight octets.
     #[must_use]
     pub fn u64(self, value: u64) -> Self {
-        let little = self.little;
-        self.bytes(&if little {
-            value.to_le_bytes()
-        } else {
-            value.to_be_bytes()
-        })
+        self.in_order(value.to_le_bytes())
     }
 
     /// A sequence number: high word first in either byte order. RTPS 2.5 §9.3.2.
