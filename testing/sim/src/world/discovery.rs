@@ -16,8 +16,8 @@ use crate::addresses::{LOOPBACK, groups, host_address, ports};
 /// No scenario ends sooner after all faults have.
 const SOAK: Duration = Duration::from_secs(2);
 
-/// Loopback addresses that are probed.
-const PROBES: u16 = 6;
+/// Loopback addresses that are probed at least; all where nodes may be, as participants do.
+const PROBES_MIN: usize = 6;
 
 fn interfaces(scenario: &Scenario, node: NodeIndex) -> Vec<InterfaceAddress> {
     let network = InterfaceAddress {
@@ -59,8 +59,11 @@ impl World {
         config.lease = scenario.lease;
         config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);
-        let probe = |index| SocketAddr::from((LOOPBACK, 7410 + 2 * index)).into();
-        config.probe = (0..PROBES).map(probe).collect();
+        let well_known = (7410u16..).step_by(2);
+        config.probe = well_known
+            .take(scenario.hosts.len().max(PROBES_MIN))
+            .map(|port| SocketAddr::from((LOOPBACK, port)).into())
+            .collect();
         config.metatraffic_multicast = groups(scenario, node);
         config.announce_to = config.metatraffic_multicast.clone();
         // It is enough that one of two hosts knows the other.
