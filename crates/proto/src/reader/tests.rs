@@ -1,5 +1,7 @@
 //! A reader fed by hand, and a writer and a reader joined by a lossy in-memory wire.
 
+mod back_pressure;
+
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -320,13 +322,8 @@ fn an_unheard_writer_is_asked_again_and_again_but_ever_less() {
     assert_eq!(reader.poll_timeout(), None);
 }
 
-/// Joins a writer and a reader by a wire that loses `lose_percent` of the messages.
-fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfig)) {
-    let mut writer_config = WriterConfig::new(WRITER);
-    writer_config.depth = None;
-    config(&mut writer_config);
-    let mut writer = Writer::new(writer_config);
-    let mut reader = reader(|_| {});
+/// Has a volatile writer and a reader know each other.
+fn join(writer: &mut Writer, reader: &mut Reader) {
     let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
     writer.handle_matched(
         NOW,
@@ -346,6 +343,33 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
             ..matched(true)
         },
     );
+}
+
+/// Carries messages to and fro, but those that are `lost`, until nobody has more to say at `now`.
+fn carry(now: Instant, writer: &mut Writer, reader: &mut Reader, mut lost: impl FnMut() -> bool) {
+    loop {
+        let mut sent = Sent::default();
+        writer.poll_transmit(now, &mut sent);
+        reader.poll_transmit(now, &mut sent);
+        if sent.0.is_empty() {
+            break;
+        }
+        for message in sent.0 {
+            if !lost() {
+                deliver(now, writer, reader, message);
+            }
+        }
+    }
+}
+
+/// Joins a writer and a reader by a wire that loses `lose_percent` of the messages.
+fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfig)) {
+    let mut writer_config = WriterConfig::new(WRITER);
+    writer_config.depth = None;
+    config(&mut writer_config);
+    let mut writer = Writer::new(writer_config);
+    let mut reader = reader(|_| {});
+    join(&mut writer, &mut reader);
     let payload = |index: usize| {
         let byte = |at: usize| (at * 7 + index) as u8;
         SharedBytes::from_vec((0..sizes[index]).map(byte).collect())
@@ -374,22 +398,12 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
         }
         writer.handle_timeout(now);
         reader.handle_timeout(now);
-        loop {
-            let mut sent = Sent::default();
-            writer.poll_transmit(now, &mut sent);
-            reader.poll_transmit(now, &mut sent);
-            if sent.0.is_empty() {
-                break;
-            }
-            for message in sent.0 {
-                seed = seed
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                if (seed >> 33) % 100 >= lose_percent {
-                    deliver(now, &mut writer, &mut reader, message);
-                }
-            }
-        }
+        carry(now, &mut writer, &mut reader, || {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (seed >> 33) % 100 < lose_percent
+        });
         reader.cache_mut().take(&Selector::ALL, &mut samples);
         reader.handle_room(now);
         let next_at = [writer.poll_timeout(), reader.poll_timeout()]
