@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +23,13 @@ const WAIT: Duration = Duration::from_millis(WAIT_MS as u64);
 /// How much longer they may take on a loaded machine.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// A writer whose history is full, as its reader has no room, and a reader without data.
+/// How long two ends on one host may take for a step on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Numbers the topics of this process.
+static TOPICS: AtomicU64 = AtomicU64::new(0);
+
+/// A writer whose history is full, as its only reader has no room, and a reader without data.
 struct Stuck {
     ends: [DomainParticipant; 2],
     writer: DataWriter<Tick>,
@@ -41,23 +48,24 @@ impl Stuck {
         let topic = |participant: &DomainParticipant, name: &str| -> Topic<Tick> {
             participant.create_topic(name).expect("a topic can be made")
         };
+        // On a topic of their own: the drop of somebody else's reader would free the writer.
+        let own = TOPICS.fetch_add(1, Ordering::Relaxed);
+        let own = format!("stuck-{}-{own}", std::process::id());
         let writer = here
-            .create_datawriter(&topic(&here, "stuck"), all(WAIT_MS).resource_limits(one))
+            .create_datawriter(&topic(&here, &own), all(WAIT_MS).resource_limits(one))
             .expect("a writer can be made");
         let reader = there
-            .create_datareader(&topic(&there, "stuck"), all_of_it().resource_limits(one))
+            .create_datareader(&topic(&there, &own), all_of_it().resource_limits(one))
             .expect("a reader can be made");
         let idle = there
             .create_datareader(&topic(&there, "idle"), all_of_it())
             .expect("a reader can be made");
         watchdog::step("wait_for_matched");
-        if let Err(why) = writer.wait_for_matched(1, Duration::from_secs(30)) {
+        if let Err(why) = writer.wait_for_matched(1, PATIENCE) {
             fault(format!("two new participants do not meet: {why}"));
         }
         watchdog::step("filling a history");
-        while writer.try_write(&Tick::new(1, 0, 10)).is_ok() {
-            thread::sleep(Duration::from_millis(1));
-        }
+        fill(&writer);
         Self {
             ends: [here, there],
             writer,
@@ -80,6 +88,26 @@ impl Stuck {
         for (name, thing) in things {
             timed(name, thing);
         }
+    }
+}
+
+/// Fills the room for one sample at each end: the first is acknowledged as it reaches the
+/// reader's cache, the second never, as it finds no room there.
+fn fill(writer: &DataWriter<Tick>) {
+    let write = || writer.try_write(&Tick::new(1, 0, 10)).is_ok();
+    let started = Instant::now();
+    let mut written = 0;
+    while written < 2 {
+        if write() {
+            written += 1;
+        } else if started.elapsed() > PATIENCE {
+            return fault(format!("room for two samples took {written} of them"));
+        } else {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    if write() {
+        fault("room for two samples took three of them".to_owned());
     }
 }
 

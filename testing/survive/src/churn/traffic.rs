@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel::{DataReader, DataReaderListener, DataWriter, InstanceHandle, StatusKind};
 
 use super::scene::{Scene, Tick, all, all_of_it, topic};
 use super::watchdog;
@@ -70,7 +70,8 @@ impl Traffic {
         let stop = Arc::new(AtomicBool::new(false));
         let sender = thread::Builder::new().name("traffic".into()).spawn({
             let stop = Arc::clone(&stop);
-            move || send(&writer, source, &stop)
+            let checking = reader.instance_handle();
+            move || send(&writer, checking, source, &stop)
         });
         Self {
             stop,
@@ -104,9 +105,21 @@ impl Traffic {
     }
 }
 
-fn send(writer: &DataWriter<Tick>, source: u32, stop: &AtomicBool) -> Result<u64, String> {
-    let matched = writer.wait_for_matched(1, PATIENCE);
-    matched.map_err(|why| format!("the traffic's ends do not match: {why}"))?;
+/// Writes to the reader that is `checking`, and whoever else is there.
+fn send(
+    writer: &DataWriter<Tick>,
+    checking: InstanceHandle,
+    source: u32,
+    stop: &AtomicBool,
+) -> Result<u64, String> {
+    let started = Instant::now();
+    // Readers of others are matched too, at times before it.
+    while !writer.matched_subscriptions().contains(&checking) {
+        if started.elapsed() > PATIENCE {
+            return Err("the traffic's ends do not match".to_owned());
+        }
+        thread::sleep(PERIOD);
+    }
     let mut number = 0;
     while !stop.load(Ordering::SeqCst) {
         watchdog::step("the traffic's write");
