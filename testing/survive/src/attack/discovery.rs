@@ -27,8 +27,7 @@ pub(super) const CASES: &[Case] = &[
         announce(it, STRANGER, own, false, TEN_SECONDS, &[VICTIM]);
         announce(it, STRANGER, own, true, TEN_SECONDS, &[VICTIM]);
         Ok(())
-    })
-    .virtual_only(),
+    }),
     Case::new("discovery/lease-zero-and-infinite", &[], |it| {
         for (number, lease) in [(0, 0), (0, 1), (i32::MAX, u32::MAX)]
             .into_iter()
@@ -46,8 +45,7 @@ pub(super) const CASES: &[Case] = &[
             announce(it, STRANGER, fake(1), false, lease, &[VICTIM]);
         }
         Ok(())
-    })
-    .virtual_only(),
+    }),
     Case::new(
         "discovery/somebody-elses-announcement",
         &[RejectKind::Stranger],
@@ -59,8 +57,7 @@ pub(super) const CASES: &[Case] = &[
             announce(it, STRANGER, nobody, false, TEN_SECONDS, &[VICTIM]);
             Ok(())
         },
-    )
-    .virtual_only(),
+    ),
     Case::new("discovery/third-party", &[], |it| {
         // The stranger hears us, and says that it listens at the victim's.
         for _ in 0..50 {

@@ -3,7 +3,7 @@
 use whimbrel_base::reject::RejectKind;
 
 use super::case::{Attack, Case, Origin, Scene};
-use super::compose::id;
+use super::compose::{Builtin, id};
 
 type Outcome = Result<(), String>;
 
@@ -161,6 +161,17 @@ pub(super) const CASES: &[Case] = &[
             Ok(())
         },
     ),
+    Case::new("headers/discovery-and-data-take-turns", &[], |it| {
+        // What discovery learned decides where data goes, so each turn is a step of its own.
+        let s = it.scene;
+        let known = s.next_announcement - 1;
+        let turns = (1..=1000).flat_map(|count| {
+            let learned = s.builtin_heartbeat(Builtin::Publications, known, count);
+            [learned, s.heartbeat(1, 0, count)].concat()
+        });
+        it.say(&[&turns.collect::<Vec<u8>>()]);
+        Ok(())
+    }),
     Case::new(
         "headers/info-replies-claim-locators",
         &[RejectKind::Limit],
