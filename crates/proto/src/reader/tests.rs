@@ -376,9 +376,11 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
     };
     let (mut now, mut next, mut seed) = (NOW, 0, 1u64);
     let mut samples: Vec<CachedSample> = vec![];
+    let mut steps = 0;
     while samples.len() < sizes.len() {
+        steps += 1;
         assert!(
-            now < NOW.after(Duration::from_secs(60)),
+            now < NOW.after(Duration::from_secs(60)) && steps < 100_000,
             "{} of {}",
             samples.len(),
             sizes.len()

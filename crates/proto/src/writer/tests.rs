@@ -180,6 +180,33 @@ fn a_full_history_blocks_until_acknowledged() {
 }
 
 #[test]
+fn a_history_without_limits_blocks_by_the_octets_under_way() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.unacknowledged_bytes_max = 100;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    // What is alone may be of any size.
+    writer.write(NOW, change(200)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[], 1))
+        .unwrap();
+    writer.write(NOW, change(60)).unwrap();
+    writer.write(NOW, change(40)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
+    writer
+        .handle_acknack(NOW, READER, &acknack(3, &[], 2))
+        .unwrap();
+    assert_eq!(writer.write(NOW, change(61)), Err(WriteError::WouldBlock));
+    writer.write(NOW, change(60)).unwrap();
+    assert_eq!(writer.statistics().blocked, 3);
+}
+
+#[test]
 fn a_silent_reader_is_given_up_and_may_come_back() {
     let mut writer = writer(|config| {
         config.depth = None;
