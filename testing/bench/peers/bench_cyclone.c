@@ -1,0 +1,193 @@
+/* Cyclone DDS as a contestant, C API. Speaks the lines of testing/bench/src/protocol.rs. */
+#include "bench.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "Bench.h"
+#include "dds/dds.h"
+#include "dds/version.h"
+
+static dds_entity_t writer, reader, wait_set;
+static block current;
+static Bench_Msg sample;
+static sem_t finished;
+
+static dds_entity_t made(dds_entity_t entity, const char *what) {
+  if (entity < 0) give_up("%s: %s", what, dds_strretcode(-entity));
+  return entity;
+}
+
+static void done(dds_return_t outcome, const char *what) {
+  if (outcome < 0) give_up("%s: %s", what, dds_strretcode(-outcome));
+}
+
+static void configure(const char *interface) {
+  char xml[512];
+  snprintf(xml, sizeof xml,
+           "<CycloneDDS><Domain id=\"any\"><General><Interfaces><NetworkInterface name=\"%s\"/>"
+           "</Interfaces></General></Domain></CycloneDDS>",
+           interface);
+  setenv("CYCLONEDDS_URI", xml, 1);
+}
+
+/* --- ping-pong --------------------------------------------------------------------------------- */
+
+static void open_ends(int domain, const char *written, const char *read,
+                      void (*callback)(dds_entity_t, void *)) {
+  dds_entity_t participant = made(dds_create_participant((dds_domainid_t)domain, NULL, NULL),
+                                  "participant");
+  dds_qos_t *qos = dds_create_qos();
+  dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_SECS(10));
+  dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, 1);
+  dds_qset_durability(qos, DDS_DURABILITY_VOLATILE);
+  dds_entity_t topic = made(dds_create_topic(participant, &Bench_Msg_desc, written, NULL, NULL),
+                            written);
+  writer = made(dds_create_writer(participant, topic, qos, NULL), "writer");
+  topic = made(dds_create_topic(participant, &Bench_Msg_desc, read, NULL, NULL), read);
+  dds_listener_t *listener = NULL;
+  if (callback != NULL) {
+    listener = dds_create_listener(NULL);
+    dds_lset_data_available(listener, callback);
+  }
+  reader = made(dds_create_reader(participant, topic, qos, listener), "reader");
+  if (callback == NULL) {
+    wait_set = made(dds_create_waitset(participant), "wait set");
+    dds_entity_t condition = made(dds_create_readcondition(reader, DDS_ANY_STATE), "condition");
+    done(dds_waitset_attach(wait_set, condition, 0), "attach");
+  }
+  dds_delete_qos(qos);
+}
+
+static void meet(void) {
+  for (;;) {
+    dds_publication_matched_status_t published;
+    dds_subscription_matched_status_t subscribed;
+    dds_get_publication_matched_status(writer, &published);
+    dds_get_subscription_matched_status(reader, &subscribed);
+    if (published.current_count > 0 && subscribed.current_count > 0) break;
+    usleep(2000);
+  }
+  /* Only our side is known to be matched. */
+  usleep(300000);
+}
+
+static void wait(void) {
+  dds_attach_t met[1];
+  done(dds_waitset_wait(wait_set, met, 1, DDS_SECS(10)), "wait");
+}
+
+static void answer(dds_entity_t from, void *nothing) {
+  (void)nothing;
+  void *taken = NULL;
+  dds_sample_info_t info;
+  int count = dds_take(from, &taken, &info, 1, 1);
+  if (count <= 0) return;
+  if (info.valid_data) done(dds_write(writer, taken), "write");
+  dds_return_loan(from, &taken, count);
+}
+
+static void *answer_all(void *nothing) {
+  for (;;) {
+    wait();
+    answer(reader, nothing);
+  }
+  return NULL;
+}
+
+static void send_next(void) {
+  sample.seq = ++current.seq;
+  current.begun = now_ns();
+  done(dds_write(writer, &sample), "write");
+}
+
+/* Takes one sample; whether it was the answer. */
+static int take_answer(dds_entity_t from) {
+  void *taken = NULL;
+  dds_sample_info_t info;
+  int answered = 0, count = dds_take(from, &taken, &info, 1, 1);
+  if (count <= 0) return 0;
+  if (info.valid_data) {
+    const Bench_Msg *msg = (const Bench_Msg *)taken;
+    answered = note_answer(&current, msg->seq, msg->payload._length);
+  }
+  dds_return_loan(from, &taken, count);
+  return answered;
+}
+
+static void on_answer(dds_entity_t from, void *nothing) {
+  (void)nothing;
+  if (!take_answer(from)) return;
+  if (current.done == current.count) sem_post(&finished);
+  else send_next();
+}
+
+static void run_block(int listens) {
+  free(sample.payload._buffer);
+  sample.payload._buffer = (uint8_t *)malloc(current.size + 1);
+  memset(sample.payload._buffer, 0x55, current.size);
+  sample.payload._length = sample.payload._maximum = (uint32_t)current.size;
+  if (listens) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += PATIENCE_S;
+    send_next();
+    if (sem_timedwait(&finished, &deadline) != 0) give_up("stalled after %zu", current.done);
+    return;
+  }
+  uint64_t end = now_ns() + PATIENCE_S * 1000000000ull;
+  while (current.done < current.count) {
+    send_next();
+    do {
+      wait();
+      if (now_ns() > end) give_up("stalled after %zu", current.done);
+    } while (!take_answer(reader));
+  }
+}
+
+static void latency(int argc, char **argv) {
+  const char *role = argv[2], *mode = argv[3];
+  int domain = atoi(option(argc, argv, "--domain", NULL));
+  int listens = strcmp(mode, "listener") == 0;
+  if (!listens && strcmp(mode, "waitset") != 0) give_up("no mode %s", mode);
+  if (strcmp(role, "pong") == 0) {
+    open_ends(domain, "pong", "ping", listens ? answer : NULL);
+    pthread_t thread;
+    if (!listens) pthread_create(&thread, NULL, answer_all, NULL);
+    stand_by();
+  }
+  sem_init(&finished, 0, 0);
+  open_ends(domain, "ping", "pong", listens ? on_answer : NULL);
+  meet();
+  say("ready");
+  while (next_order(&current)) {
+    run_block(listens);
+    say_round_trips(&current);
+  }
+}
+
+/* --- main -------------------------------------------------------------------------------------- */
+
+/* The name of the library that was loaded, which carries its version; the headers may be older. */
+static void version(void) {
+  Dl_info info;
+  if (dladdr((void *)dds_create_participant, &info) == 0) give_up("no library");
+  char *path = realpath(info.dli_fname, NULL);
+  const char *name = strrchr(path, '/');
+  printf("Cyclone DDS %s, headers %s\n", name == NULL ? path : name + 1, DDS_VERSION);
+  free(path);
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "version") == 0) {
+    version();
+    return 0;
+  }
+  if (argc < 4) give_up("usage: bench_cyclone version | BENCH ROLE MODE OPTION...");
+  configure(option(argc, argv, "--interface", NULL));
+  if (strcmp(argv[1], "latency") == 0) latency(argc, argv);
+  else give_up("no bench %s", argv[1]);
+  fflush(stdout);
+  _exit(0);
+}

@@ -1,0 +1,143 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use crate::placement::Placement;
+
+/// How to call the program.
+pub const USAGE: &str = "\
+usage: whimbrel-bench latency [OPTION]...
+
+  --quick            about a minute: fewer sizes and messages
+  --messages N       round trips per contestant, placement and size
+  --sizes A,B,...    octets of payload
+  --placement NAME   only this one: two-cores, one-core, free, two-hosts
+  --contestant NAME  only those whose name contains NAME; may be said again
+  --out FOLDER       where reports go (default target/bench)
+  --peers FOLDER     where the peers' programs are (default target/peers)
+";
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments {
+    /// Which bench.
+    pub bench: Bench,
+    /// About a minute.
+    pub quick: bool,
+    /// Round trips, where they are not the usual.
+    pub messages: Option<usize>,
+    /// Octets of payload, where they are not the usual; else empty.
+    pub sizes: Vec<usize>,
+    /// The only placement.
+    pub placement: Option<Placement>,
+    /// Parts of the names of the only contestants; all where it is empty.
+    pub contestants: Vec<String>,
+    /// Where reports go.
+    pub out: PathBuf,
+    /// Where the peers' programs are.
+    pub peers: PathBuf,
+}
+
+/// Which bench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bench {
+    /// Ping-pong.
+    Latency,
+}
+
+impl Arguments {
+    /// Reads the words after the program's name.
+    ///
+    /// # Errors
+    /// What is wrong with which word.
+    pub fn parse(words: &[String]) -> Result<Self, String> {
+        let (bench, rest) = words.split_first().ok_or("which bench?")?;
+        let mut found = Self {
+            bench: match bench.as_str() {
+                "latency" => Bench::Latency,
+                _ => return Err(format!("there is no bench {bench}")),
+            },
+            quick: false,
+            messages: None,
+            sizes: Vec::new(),
+            placement: None,
+            contestants: Vec::new(),
+            out: PathBuf::from("target/bench"),
+            peers: PathBuf::from("target/peers"),
+        };
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            let mut value = || rest.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--quick" => found.quick = true,
+                "--messages" => found.messages = Some(number(value()?)?),
+                "--sizes" => {
+                    found.sizes = value()?.split(',').map(number).collect::<Result<_, _>>()?
+                }
+                "--placement" => found.placement = Some(Placement::named(value()?)?),
+                "--contestant" => found.contestants.push(value()?.clone()),
+                "--out" => found.out = PathBuf::from(value()?),
+                "--peers" => found.peers = PathBuf::from(value()?),
+                _ => return Err(format!("what is {word}?")),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a contestant of this name is wanted.
+    pub fn wants(&self, contestant: &str) -> bool {
+        self.contestants.is_empty() || self.contestants.iter().any(|it| contestant.contains(it))
+    }
+
+    /// Whether something that usually runs was left out, so that not every goal can be judged.
+    pub fn is_partial(&self) -> bool {
+        self.placement.is_some() || !self.contestants.is_empty() || !self.sizes.is_empty()
+    }
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(format!("{text} is not a number above 0")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Arguments::parse(&words)
+    }
+
+    #[test]
+    fn words_say_what_is_wanted() {
+        let found =
+            parse("latency --quick --messages 500 --sizes 16,63000 --placement free").unwrap();
+        assert!(found.quick && found.is_partial());
+        assert_eq!(found.messages, Some(500));
+        assert_eq!(found.sizes, [16, 63_000]);
+        assert_eq!(found.placement, Some(Placement::Free));
+        let found = parse("latency --contestant raw --contestant listener").unwrap();
+        assert!(found.wants("raw calls") && found.wants("cyclone listener"));
+        assert!(!found.wants("cyclone waitset"));
+        assert!(!parse("latency --quick").unwrap().is_partial());
+    }
+
+    #[test]
+    fn bad_words_are_refused_by_name() {
+        for (line, why) in [
+            ("", "which bench?"),
+            ("speed", "there is no bench speed"),
+            ("latency --fast", "what is --fast?"),
+            ("latency --messages", "--messages needs a value"),
+            ("latency --messages 0", "0 is not a number above 0"),
+            ("latency --messages ten", "ten is not a number above 0"),
+            ("latency --sizes 16,,32", " is not a number above 0"),
+        ] {
+            assert_eq!(parse(line), Err(why.to_owned()), "{line}");
+        }
+        assert!(parse("latency --placement moon").is_err());
+    }
+}

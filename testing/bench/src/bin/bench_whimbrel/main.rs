@@ -1,0 +1,38 @@
+//! Whimbrel as a contestant, by its public API alone.
+#![forbid(unsafe_code)]
+
+mod ends;
+mod ping;
+mod pong;
+
+use std::process::ExitCode;
+
+use whimbrel_bench::protocol::{option, serve};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("bench_whimbrel {}: {why}", words.join(" "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> Result<(), String> {
+    let [bench, role, mode, ..] = words else {
+        return Err("BENCH ROLE MODE OPTION...".into());
+    };
+    let domain: u32 = option(words, "--domain")?
+        .parse()
+        .map_err(|_| "bad domain")?;
+    match (bench.as_str(), role.as_str()) {
+        ("latency", "ping") => {
+            let mut ping = ping::Ping::new(domain, mode)?;
+            serve(|order| ping.block(order))
+        }
+        ("latency", "pong") => pong::run(domain, mode),
+        _ => Err(format!("no {role} of {bench}")),
+    }
+}

@@ -1,0 +1,52 @@
+//! The process that answers every sample with itself.
+
+use std::thread;
+
+use whimbrel::{DataReader, DataReaderListener, DataWriter, Error, Sample, StatusKind};
+use whimbrel_bench::protocol::stand_by;
+
+use crate::ends::{Ends, Msg, Way};
+
+pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
+    let ends = Ends::new(domain, "pong", "ping").map_err(|error| error.to_string())?;
+    if mode == "listener" {
+        let echo = Echo {
+            writer: ends.writer.clone(),
+        };
+        ends.reader
+            .set_listener(Some(Box::new(echo)), StatusKind::DataAvailable);
+        return stand_by();
+    }
+    let way = Way::named(mode, &ends.reader)?;
+    thread::spawn(move || {
+        loop {
+            match way.receive(&ends.reader) {
+                Ok(Some(sample)) => answer(&ends.writer, &sample),
+                // Nothing comes between two blocks.
+                Ok(None) | Err(Error::Timeout) => {}
+                Err(error) => return eprintln!("receive: {error}"),
+            }
+        }
+    });
+    stand_by()
+}
+
+struct Echo {
+    writer: DataWriter<Msg>,
+}
+
+impl DataReaderListener<Msg> for Echo {
+    fn on_data_available(&mut self, reader: &DataReader<Msg>) {
+        for sample in reader.take(1).into_iter().flatten() {
+            answer(&self.writer, &sample);
+        }
+    }
+}
+
+fn answer(writer: &DataWriter<Msg>, sample: &Sample<Msg>) {
+    if let Some(data) = sample.data()
+        && let Err(error) = writer.write(data)
+    {
+        eprintln!("write: {error}");
+    }
+}

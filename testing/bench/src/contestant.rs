@@ -1,0 +1,187 @@
+//! Who takes part: a program of a product, and the way in which it receives.
+
+use std::path::{Path, PathBuf};
+
+use crate::placement::Placement;
+
+/// Who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Product {
+    /// The UDP socket of the operating system and nothing else.
+    Raw,
+    /// Whimbrel.
+    Whimbrel,
+    /// Eclipse Cyclone DDS.
+    Cyclone,
+    /// eProsima Fast DDS.
+    FastDds,
+}
+
+impl Product {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Raw, Self::Whimbrel, Self::Cyclone, Self::FastDds];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Whimbrel => "whimbrel",
+            Self::Cyclone => "cyclone",
+            Self::FastDds => "fastdds",
+        }
+    }
+
+    /// Whether it is somebody else's bus.
+    pub fn is_peer(self) -> bool {
+        matches!(self, Self::Cyclone | Self::FastDds)
+    }
+}
+
+/// How the processes of a contestant receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Send and receive on one socket in one thread: what the system calls alone cost.
+    Calls,
+    /// A blocking receive call.
+    Blocking,
+    /// Receive calls that do not block, over and over.
+    Spinning,
+    /// A callback of the product, which writes the answer.
+    Listener,
+    /// A thread of the program waits in a wait set, then takes.
+    WaitSet,
+    /// A thread of the program takes and waits in one call.
+    Take,
+    /// A task awaits a sample.
+    Async,
+}
+
+impl Mode {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Blocking => "blocking",
+            Self::Spinning => "spinning",
+            Self::Listener => "listener",
+            Self::WaitSet => "waitset",
+            Self::Take => "take",
+            Self::Async => "async",
+        }
+    }
+}
+
+/// A product and a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Contestant {
+    /// Who made it.
+    pub product: Product,
+    /// How it receives.
+    pub mode: Mode,
+}
+
+/// Everyone who takes part in a ping-pong, in the order of the first round.
+pub const LATENCY: &[Contestant] = &[
+    of(Product::Raw, Mode::Calls),
+    of(Product::Raw, Mode::Blocking),
+    of(Product::Raw, Mode::Spinning),
+    of(Product::Whimbrel, Mode::Listener),
+    of(Product::Whimbrel, Mode::WaitSet),
+    of(Product::Whimbrel, Mode::Take),
+    of(Product::Whimbrel, Mode::Async),
+    of(Product::Cyclone, Mode::Listener),
+    of(Product::Cyclone, Mode::WaitSet),
+    of(Product::FastDds, Mode::Listener),
+    of(Product::FastDds, Mode::WaitSet),
+];
+
+const fn of(product: Product, mode: Mode) -> Contestant {
+    Contestant { product, mode }
+}
+
+impl Contestant {
+    /// Its name: product and mode.
+    pub fn name(self) -> String {
+        format!("{} {}", self.product.name(), self.mode.name())
+    }
+
+    /// Whether it can run so placed.
+    pub fn fits(self, placement: Placement) -> bool {
+        // On one core each would spin away the time of the other.
+        self.mode != Mode::Spinning || placement != Placement::OneCore
+    }
+
+    /// Whether it measures without a process that answers.
+    pub fn is_alone(self) -> bool {
+        self.mode == Mode::Calls
+    }
+}
+
+/// Where the programs are.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    own: PathBuf,
+    peers: PathBuf,
+}
+
+impl Programs {
+    /// Our own beside the running program, the peers' in `peers`.
+    ///
+    /// # Errors
+    /// The system does not tell where this program is.
+    pub fn new(peers: &Path) -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+        Ok(Self {
+            own: program.parent().unwrap_or(Path::new(".")).to_owned(),
+            peers: peers.to_owned(),
+        })
+    }
+
+    /// The program of `product`.
+    ///
+    /// # Errors
+    /// It is not there: who is missing is never passed over.
+    pub fn of(&self, product: Product) -> Result<PathBuf, String> {
+        let folder = if product.is_peer() {
+            &self.peers
+        } else {
+            &self.own
+        };
+        let program = folder.join(format!("bench_{}", product.name()));
+        if program.exists() {
+            return Ok(program);
+        }
+        Err(format!(
+            "{} is missing: cargo xtask bench builds it",
+            program.display()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn contestants_are_named_once() {
+        let names: BTreeSet<String> = LATENCY.iter().map(|it| it.name()).collect();
+        assert_eq!(names.len(), LATENCY.len());
+    }
+
+    #[test]
+    fn only_spinning_needs_a_second_core() {
+        for contestant in LATENCY {
+            let fits = contestant.fits(Placement::OneCore);
+            assert_eq!(fits, contestant.mode != Mode::Spinning);
+            assert!(contestant.fits(Placement::TwoHosts));
+        }
+    }
+
+    #[test]
+    fn who_is_missing_is_an_error() {
+        let programs = Programs::new(Path::new("nowhere")).unwrap();
+        let why = programs.of(Product::Cyclone).unwrap_err();
+        assert!(why.starts_with("nowhere/bench_cyclone is missing"), "{why}");
+    }
+}

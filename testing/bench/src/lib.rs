@@ -1,0 +1,18 @@
+//! Measures Whimbrel, its peers and the raw socket with one method, interleaved in one run.
+//!
+//! A contestant is a program with two processes that talks by lines ([`protocol`]); the referee
+//! (`whimbrel-bench`) starts all of them, lets them run in rounds, and alone computes percentiles,
+//! judges goals and writes reports. Nothing here may use a product other than by its public API.
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+pub mod contestant;
+pub mod goal;
+pub mod latency;
+pub mod machine;
+pub mod placement;
+pub mod process;
+pub mod protocol;
+pub mod report;
+pub mod spread;
+pub mod stage;

@@ -1,0 +1,119 @@
+//! Facts of the machine and of what was measured, without which a figure means nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use crate::contestant::{Product, Programs};
+
+/// Facts by name.
+pub type Facts = BTreeMap<String, String>;
+
+/// The machine, its system, and the versions of `products`.
+///
+/// # Errors
+/// A product does not tell its version.
+pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let mut facts = Facts::new();
+    let mut note =
+        |name: &str, value: String| facts.insert(name.to_owned(), value.trim().to_owned());
+    note(
+        "cpu",
+        field(&cpuinfo, "model name")
+            .unwrap_or("unknown")
+            .to_owned(),
+    );
+    let cores = cpuinfo.lines().filter(|line| line.starts_with("processor"));
+    note("cores", cores.count().to_string());
+    note(
+        "memory",
+        field(&read("/proc/meminfo"), "MemTotal")
+            .unwrap_or("unknown")
+            .to_owned(),
+    );
+    note(
+        "kernel",
+        format!("Linux {}", read("/proc/sys/kernel/osrelease").trim()),
+    );
+    for name in ["rmem_default", "rmem_max", "wmem_default", "wmem_max"] {
+        note(name, read(&format!("/proc/sys/net/core/{name}")));
+    }
+    note("load_before", read("/proc/loadavg"));
+    note(
+        "commit",
+        said_by(Command::new("git").args(["describe", "--always", "--dirty"])),
+    );
+    note(
+        "date",
+        said_by(Command::new("date").args(["--utc", "+%Y-%m-%d %H:%M UTC"])),
+    );
+    note("rustc", said_by(Command::new("rustc").arg("--version")));
+    for product in products.iter().filter(|it| it.is_peer()) {
+        let version = said_by(Command::new(programs.of(*product)?).arg("version"));
+        if version.is_empty() {
+            return Err(format!("{} does not tell its version", product.name()));
+        }
+        note(product.name(), version);
+    }
+    note("whimbrel", env!("CARGO_PKG_VERSION").to_owned());
+    Ok(facts)
+}
+
+/// The three load averages, and how many threads run.
+pub fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Time that all cores have worked since the start of the machine, in ticks, and all their time.
+pub fn worked() -> (u64, u64) {
+    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+    ticks(text.lines().next().unwrap_or_default())
+}
+
+/// Worked and all ticks of the line `cpu` of `/proc/stat`. proc_stat(5).
+fn ticks(line: &str) -> (u64, u64) {
+    // user nice system idle iowait irq softirq steal; guest times are within user and nice.
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let all: u64 = ticks.iter().sum();
+    let idle: u64 = ticks.iter().skip(3).take(2).sum();
+    (all - idle, all)
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_once(':').map(|(_, value)| value.trim())
+}
+
+fn said_by(command: &mut Command) -> String {
+    let output = command
+        .output()
+        .map(|output| output.stdout)
+        .unwrap_or_default();
+    String::from_utf8_lossy(&output).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_name() {
+        let text = "processor\t: 0\nmodel name\t: Best of All 9000\n";
+        assert_eq!(field(text, "model name"), Some("Best of All 9000"));
+        assert_eq!(field(text, "memory"), None);
+    }
+
+    #[test]
+    fn waiting_is_not_work() {
+        assert_eq!(ticks("cpu  10 1 5 100 20 2 3 4 9 9"), (25, 145));
+        assert_eq!(ticks(""), (0, 0));
+    }
+}

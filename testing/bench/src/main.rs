@@ -1,0 +1,35 @@
+//! The referee: `whimbrel-bench BENCH [OPTION]...`. Ends with 1 when a goal was missed.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use whimbrel_bench::arguments::{Arguments, Bench, USAGE};
+use whimbrel_bench::latency;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = match Arguments::parse(&words) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            eprint!("{why}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let report = match arguments.bench {
+        Bench::Latency => latency::run(arguments)?,
+    };
+    print!("{}", report.text());
+    report.write(&arguments.out)?;
+    Ok(report.met())
+}

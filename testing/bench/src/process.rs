@@ -1,0 +1,177 @@
+//! A process of a contestant: lines in, lines out, and what it costs the machine.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use crate::protocol::READY;
+
+/// A running process; killed when dropped.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+/// What the threads of a process have used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Time on a core, in nanoseconds.
+    pub cpu_ns: u64,
+    /// How often a thread gave up its core to wait.
+    pub waits: u64,
+}
+
+impl Usage {
+    /// What was used since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            waits: self.waits.saturating_sub(earlier.waits),
+        }
+    }
+
+    /// What both have used.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            waits: self.waits + other.waits,
+        }
+    }
+}
+
+impl Process {
+    /// Starts `command`; `name` is for errors.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn start(name: &str, command: &mut Command) -> Result<Self, String> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{name}: {command:?}: {error}"))?;
+        let input = child.stdin.take().ok_or("no input")?;
+        let output = child.stdout.take().ok_or("no output")?;
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            child,
+            input,
+            lines,
+        })
+    }
+
+    /// Waits until it says that it can begin.
+    ///
+    /// # Errors
+    /// It ends, says something else, or does not say so in time.
+    pub fn wait_until_ready(&self, patience: Duration) -> Result<(), String> {
+        match self.hear(patience)?.as_str() {
+            READY => Ok(()),
+            other => Err(format!("{}: not ready but: {other}", self.name)),
+        }
+    }
+
+    /// Says `line` and waits for the answer.
+    ///
+    /// # Errors
+    /// It has ended or does not answer.
+    pub fn ask(&mut self, line: &str, patience: Duration) -> Result<String, String> {
+        writeln!(self.input, "{line}")
+            .map_err(|error| format!("{}: {line}: {error}", self.name))?;
+        self.hear(patience)
+    }
+
+    fn hear(&self, patience: Duration) -> Result<String, String> {
+        let heard = self.lines.recv_timeout(patience);
+        heard.map_err(|error| format!("{} does not answer: {error}", self.name))
+    }
+
+    /// What its threads have used so far; those that have ended are not in it.
+    pub fn usage(&self) -> Usage {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()));
+        let mut usage = Usage::default();
+        for task in tasks.into_iter().flatten().flatten() {
+            let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
+            usage = usage.plus(usage_of(&read("schedstat"), &read("status")));
+        }
+        usage
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What one thread has used, by its files `schedstat` and `status`.
+fn usage_of(schedstat: &str, status: &str) -> Usage {
+    let first = schedstat.split_whitespace().next();
+    let waits = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    let number = |text: Option<&str>| text.and_then(|it| it.trim().parse().ok()).unwrap_or(0);
+    Usage {
+        cpu_ns: number(first),
+        waits: number(waits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    fn shell(script: &str) -> Process {
+        Process::start("shell", Command::new("sh").args(["-c", script])).unwrap()
+    }
+
+    #[test]
+    fn lines_are_answered() {
+        let mut process = shell("echo ready; read it; echo got $it");
+        process.wait_until_ready(PATIENCE).unwrap();
+        assert_eq!(process.ask("16 1 0", PATIENCE).unwrap(), "got 16 1 0");
+    }
+
+    #[test]
+    fn who_ends_or_says_something_else_is_an_error() {
+        let why = shell("exit 3").wait_until_ready(PATIENCE).unwrap_err();
+        assert!(why.starts_with("shell does not answer"), "{why}");
+        let why = shell("echo no peer")
+            .wait_until_ready(PATIENCE)
+            .unwrap_err();
+        assert!(why.ends_with("no peer"), "{why}");
+    }
+
+    #[test]
+    fn usage_is_read_from_what_the_kernel_says() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
+        let usage = usage_of("1500 20 3\n", status);
+        assert_eq!((usage.cpu_ns, usage.waits), (1500, 7));
+        assert_eq!(usage_of("", ""), Usage::default());
+        let later = usage.plus(usage);
+        assert_eq!(later.since(usage), usage);
+    }
+}

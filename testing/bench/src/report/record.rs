@@ -1,0 +1,35 @@
+//! A measurement on its way to CSV and JSON.
+
+/// One measurement: named values in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record(pub(super) Vec<(&'static str, Value)>);
+
+/// A value of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Words.
+    Text(String),
+    /// A figure; its unit is the end of its name.
+    Number(f64),
+}
+
+impl Record {
+    /// Without values.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds words.
+    #[must_use]
+    pub fn text(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.0.push((name, Value::Text(value.into())));
+        self
+    }
+
+    /// Adds a figure.
+    #[must_use]
+    pub fn number(mut self, name: &'static str, value: f64) -> Self {
+        self.0.push((name, Value::Number(value)));
+        self
+    }
+}
