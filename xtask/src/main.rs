@@ -2,10 +2,11 @@
 //!
 //! `tidy` checks the shape of the tree, `setup` installs what the tests need, `test` runs
 //! everything, `licences` checks the licences of third-party crates, `survive` proves that the bus
-//! survives. Nothing here is needed by a user of Whimbrel, and nothing here may change a file of
-//! the tree.
+//! survives, `bench` measures it beside others. Nothing here is needed by a user of Whimbrel, and
+//! nothing here may change a file of the tree.
 
 mod api;
+mod bench;
 mod licences;
 mod metadata;
 mod process;
@@ -31,6 +32,9 @@ usage: cargo xtask COMMAND
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
                        bad networks, other vendors; one line each; --but-open leaves out what is
                        known not to hold yet, and says so
+  bench latency [--quick] [OPTION]...
+                       measure Whimbrel beside the raw socket and its peers, interleaved in one
+                       run; prints goals and fails when one is missed; needs root
 ";
 
 fn main() -> ExitCode {
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         ["api", "--print"] => api::print(),
         ["licences"] => licences::run(),
         ["survive", rest @ ..] => survive::run(rest),
+        ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

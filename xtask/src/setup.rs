@@ -36,8 +36,9 @@ const VENV: &str = ".peers/venv";
 /// The interpreter of the Python peer, where a virtual environment is possible.
 pub(crate) const PYTHON: &str = ".peers/venv/bin/python";
 
-/// Builds the peer programs; it must be quick when they are up to date.
-const PEER_BUILD: &str = "testing/interop/peers/build.sh";
+/// Build the peer programs; they must be quick when those are up to date.
+const PEER_BUILDS: &[&str] = &["testing/interop/peers/build.sh", BENCH_PEER_BUILD];
+const BENCH_PEER_BUILD: &str = "testing/bench/peers/build.sh";
 const PEER_OUTPUT: &str = "target/peers";
 
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -152,18 +153,25 @@ fn python_peer(root: &Path) -> Result<(), String> {
 }
 
 fn peer_programs(root: &Path) -> Result<(), String> {
-    if !root.join(PEER_BUILD).exists() {
+    println!("setup: peer programs into {PEER_OUTPUT}");
+    PEER_BUILDS
+        .iter()
+        .try_for_each(|build| run_build(root, build))
+}
+
+/// Builds the peers of `cargo xtask bench`.
+pub(crate) fn bench_peers(root: &Path) -> Result<(), String> {
+    run_build(root, BENCH_PEER_BUILD)
+}
+
+fn run_build(root: &Path, build: &str) -> Result<(), String> {
+    if !root.join(build).exists() {
         return Err(format!(
-            "setup: {PEER_BUILD} is missing, the peers cannot be built"
+            "setup: {build} is missing, the peers cannot be built"
         ));
     }
-    println!("setup: peer programs into {PEER_OUTPUT}");
-    step(
-        Command::new("sh")
-            .args([PEER_BUILD, PEER_OUTPUT])
-            .current_dir(root),
-        BUILD_LIMIT,
-    )
+    let mut command = in_workspace(root, &["sh", build, PEER_OUTPUT]);
+    step(&mut command, BUILD_LIMIT)
 }
 
 /// Runs a command, showing its output.

@@ -1,0 +1,38 @@
+//! `cargo xtask bench BENCH [OPTION]...`: builds all contestants, then has `whimbrel-bench`
+//! measure them.
+
+use crate::metadata;
+use crate::process::{self, End};
+use crate::setup;
+use std::time::Duration;
+
+const BUILD: &[&str] = &["cargo", "build", "--release", "-p", "whimbrel-bench"];
+const RUN: &[&str] = &[
+    "cargo",
+    "run",
+    "--quiet",
+    "--release",
+    "-p",
+    "whimbrel-bench",
+    "--",
+];
+
+/// A full run takes minutes; whoever stalls is found out much earlier.
+const LIMIT: Duration = Duration::from_secs(2 * 3600);
+
+/// Measures; the error is empty when goals were missed, as the run has said which.
+pub(crate) fn run(words: &[&str]) -> Result<(), String> {
+    let root = metadata::root();
+    setup::bench_peers(&root)?;
+    watch(&root, BUILD)?;
+    watch(&root, &[RUN, words].concat())
+}
+
+fn watch(root: &std::path::Path, words: &[&str]) -> Result<(), String> {
+    let mut command = setup::in_workspace(root, words);
+    match process::watch(&mut command, LIMIT, |line| println!("{line}"))? {
+        End::Success => Ok(()),
+        End::Failure(_) => Err(String::new()),
+        End::TimedOut => Err(format!("bench: not done after {} s", LIMIT.as_secs())),
+    }
+}
