@@ -209,6 +209,7 @@ impl Reader {
             .assemblies
             .iter()
             .filter(|(sequence, _)| !starved || proxy.awaited() == Some(**sequence))
+            .filter(|(sequence, it)| proxy.has_place(**sequence, it.sample_bytes(), &self.config))
             .filter_map(|(sequence, assembly)| {
                 let still_sending = now.since(assembly.arrived_at) < patience;
                 assembly.missing(still_sending).map(|set| (*sequence, set))

@@ -94,6 +94,12 @@ impl Assembly {
         self.divisions.truncate(1);
     }
 
+    /// Octets of the whole sample, by the division that has the fewest.
+    pub(super) fn sample_bytes(&self) -> usize {
+        let all = self.divisions.iter().map(Division::sample_bytes);
+        all.min().unwrap_or(0)
+    }
+
     /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
     /// only holes before the last fragment that arrived or was announced count.
     pub(super) fn missing(&self, still_sending: bool) -> Option<FragmentNumberSet> {

@@ -70,10 +70,6 @@ impl Reader {
             let instance = arrived.instance;
             self.check_memory((writer, sequence), instance, bytes)?;
         }
-        let (waiting_max, waiting_bytes_max) = (
-            self.config.reorder_samples_max,
-            self.config.reorder_bytes_max,
-        );
         let proxy = self.proxy(writer)?;
         proxy.assemblies.remove(&sequence);
         let Some(arrived) = arrived else {
@@ -86,13 +82,13 @@ impl Reader {
             self.deliver_best_effort(writer, sequence, arrived);
             return Ok(());
         }
-        let bytes = proxy.waiting_bytes.saturating_add(arrived.payload.len());
-        let full = proxy.waiting.len() >= waiting_max
-            || (bytes > waiting_bytes_max && !proxy.waiting.is_empty());
-        if full && proxy.expected != Some(sequence) {
+        let bytes = arrived.payload.len();
+        let has_place = |proxy: &WriterProxy| proxy.has_place(sequence, bytes, &self.config);
+        if !self.writers.get(&writer).is_some_and(has_place) {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
-        proxy.waiting_bytes = bytes;
+        let proxy = self.proxy(writer)?;
+        proxy.waiting_bytes = proxy.waiting_bytes.saturating_add(bytes);
         proxy.last = proxy.last.max(sequence);
         proxy.waiting.insert(sequence, arrived);
         self.deliver_in_order(writer);
@@ -248,16 +244,16 @@ impl Reader {
             self.config.sample_bytes_max,
             self.config.reassembly_samples_max,
         );
-        let waiting_bytes_max = self.config.reorder_bytes_max;
         let reliable = self.is_reliable_with(change.writer)?;
         let proxy = self.proxy(change.writer)?;
         if proxy.has(sequence) {
             self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
-        let too_early =
-            proxy.waiting_bytes >= waiting_bytes_max && proxy.expected != Some(sequence);
-        if reliable && too_early {
+        // Complete it would find no place, and all of it would be sent again.
+        let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
+        let has_place = |it: &WriterProxy| it.has_place(sequence, sample_bytes, &self.config);
+        if reliable && !self.writers.get(&change.writer).is_some_and(has_place) {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
         let wanted = (change.writer, sequence);

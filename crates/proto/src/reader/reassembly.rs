@@ -75,6 +75,11 @@ impl Division {
         })
     }
 
+    /// Octets of the whole sample.
+    pub(super) fn sample_bytes(&self) -> usize {
+        self.sample_bytes
+    }
+
     /// True when `run` divides its sample in the same way.
     pub(super) fn is_of(&self, run: &FragmentRun<'_>) -> bool {
         usize::from(run.fragment_bytes) == self.fragment_bytes

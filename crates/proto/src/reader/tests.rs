@@ -492,6 +492,42 @@ fn the_next_in_order_is_asked_for_even_when_no_more_may_wait() {
 }
 
 #[test]
+fn a_large_sample_that_could_not_wait_is_not_taken_in_to_be_thrown_away() {
+    let mut reader = reader(|config| config.reorder_samples_max = 2);
+    reader.handle_matched(NOW, matched(true));
+    let all = heartbeat(1, 4, 1, false);
+    reader.handle_heartbeat(NOW, WRITER, &all).unwrap();
+    answers(&mut reader, NOW);
+    let part = |number| IncomingFragments {
+        change: Incoming {
+            payload: SharedBytes::default(),
+            ..data(4)
+        },
+        ..fragment(WRITER, number, 2000, &[7; 1000])
+    };
+    reader.handle_data_frag(NOW, part(1)).unwrap();
+    reader.handle_data(NOW, data(2)).unwrap();
+    reader.handle_data(NOW, data(3)).unwrap();
+    // Nothing of it is asked for, and its end is not taken in, while it would find no place.
+    assert!(reader.handle_data_frag(NOW, part(2)).is_err());
+    let later = NOW.after(Duration::from_millis(100));
+    let again = heartbeat(1, 4, 2, false);
+    reader.handle_heartbeat(later, WRITER, &again).unwrap();
+    assert_eq!(answers(&mut reader, later), [(1, vec![1])]);
+    assert_eq!(reader.statistics().nack_frags, 0);
+    // What everything waits for comes: now the other half is all that is missing.
+    reader.handle_data(later, data(1)).unwrap();
+    assert_eq!(taken(&mut reader), [1, 2, 3]);
+    let later = later.after(Duration::from_millis(100));
+    let again = heartbeat(1, 4, 3, false);
+    reader.handle_heartbeat(later, WRITER, &again).unwrap();
+    answers(&mut reader, later);
+    assert_eq!(reader.statistics().nack_frags, 1);
+    reader.handle_data_frag(later, part(2)).unwrap();
+    assert_eq!(taken(&mut reader), [4]);
+}
+
+#[test]
 fn a_best_effort_reader_waits_for_no_history() {
     let mut reader = reader(|config| {
         config.reliable = false;

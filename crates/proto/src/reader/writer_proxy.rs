@@ -114,6 +114,19 @@ impl WriterProxy {
         Some(SequenceNumber(self.gone.first_missing(expected.0)))
     }
 
+    /// True when `sequence`, of so many octets, could be kept until it is its turn.
+    pub(super) fn has_place(
+        &self,
+        sequence: SequenceNumber,
+        bytes: usize,
+        config: &ReaderConfig,
+    ) -> bool {
+        let bytes = self.waiting_bytes.saturating_add(bytes);
+        let room = self.waiting.len() < config.reorder_samples_max
+            && (bytes <= config.reorder_bytes_max || self.waiting.is_empty());
+        room || self.awaited() == Some(sequence)
+    }
+
     /// Gives up what came before its turn, the latest first, until `bytes` octets of `sequence`
     /// fit the budget.
     pub(super) fn give_way(&mut self, sequence: SequenceNumber, bytes: usize) {
