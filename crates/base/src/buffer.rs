@@ -137,7 +137,7 @@ impl BufferPool {
         }
     }
 
-    /// An empty buffer; allocates only when every known slab is in use.
+    /// An empty buffer with room for a slab; allocates only when every known slab is in use.
     pub fn take(&mut self) -> BufferMut {
         if let Some(slab) = self.idle.pop() {
             return BufferMut { slab };
@@ -152,21 +152,21 @@ impl BufferPool {
             }
             self.lent.push_back(slab);
         }
-        // A slab that will not come back has no use for more room than its content needs.
-        let comes_back = self.lent.len() < self.slabs_max;
-        let room = if comes_back { self.slab_len } else { 0 };
         BufferMut {
-            slab: Arc::new(Vec::with_capacity(room)),
+            slab: Arc::new(Vec::with_capacity(self.slab_len)),
         }
     }
 
     /// Freezes `buffer`; its slab comes back when the last slice of it is dropped.
-    pub fn share(&mut self, buffer: BufferMut) -> SharedBytes {
+    pub fn share(&mut self, mut buffer: BufferMut) -> SharedBytes {
         let end = buffer.slab.len();
         // A slab that had to grow far beyond the usual size is not worth keeping.
         let usual = buffer.slab.capacity() <= self.slab_len.saturating_mul(2);
         if usual && self.lent.len() < self.slabs_max {
             self.lent.push_back(Arc::clone(&buffer.slab));
+        } else if usual {
+            // It will not come back, so it has no use for more room than its content needs.
+            buffer.bytes().shrink_to_fit();
         }
         SharedBytes {
             slab: buffer.slab,

@@ -111,6 +111,23 @@ fn batches_keep_order_and_use_slabs_again() {
 }
 
 #[test]
+fn datagrams_are_whole_though_more_are_held_than_the_pool_remembers() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(4, 8);
+    let mut held = Vec::new();
+    for number in 0..40_u8 {
+        let _ = sender
+            .send(receiver.local_addr(), &[&[number; 5000]])
+            .unwrap();
+        held.extend(receive(&receiver, 1, &mut batch));
+    }
+    for (number, datagram) in (0..).zip(&held) {
+        assert_eq!(*datagram.payload, [number; 5000]);
+        assert!(!datagram.truncated);
+    }
+}
+
+#[test]
 fn one_by_one_only_one_slab_is_touched() {
     let (sender, receiver) = (v4(), v4());
     let mut batch = RecvBatch::new(8, 8);

@@ -36,6 +36,28 @@ fn reliable_samples_arrive_in_order() {
 }
 
 #[test]
+fn a_reader_may_hold_more_large_samples_than_are_received_into_pooled_memory() {
+    let (here, there) = pair();
+    let topic = here.create_topic::<Blob>("blobs").unwrap();
+    let qos = DataWriterQos::default().reliable().keep_all();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Blob>("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    for number in 0..400 {
+        let bytes = vec![number as u8; 20_000];
+        writer.write(&Blob { number, bytes }).unwrap();
+    }
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    assert_eq!(writer.statistics().given_up, 0);
+    let taken = reader.take(usize::MAX).unwrap();
+    let numbers = taken.into_iter().filter_map(|it| it.into_data());
+    let numbers: Vec<u32> = numbers.map(|blob| blob.number).collect();
+    assert_eq!(numbers, (0..400).collect::<Vec<_>>());
+}
+
+#[test]
 fn instances_are_disposed_and_lose_their_writers() {
     let (here, there) = pair();
     let topic = here.create_topic::<Position>("positions").unwrap();
