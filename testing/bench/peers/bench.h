@@ -77,6 +77,12 @@ static inline void say_round_trips(const block *b) {
   say("");
 }
 
+/* The next line as a number; -1 at the end of the input. */
+static inline long next_number(void) {
+  char line[128];
+  return fgets(line, sizeof line, stdin) == NULL ? -1 : atol(line);
+}
+
 static inline void stand_by(void) {
   say("ready");
   char line[128];

@@ -66,11 +66,9 @@ static void meet(void) {
     dds_subscription_matched_status_t subscribed;
     dds_get_publication_matched_status(writer, &published);
     dds_get_subscription_matched_status(reader, &subscribed);
-    if (published.current_count > 0 && subscribed.current_count > 0) break;
-    usleep(2000);
+    if (published.current_count > 0 && subscribed.current_count > 0) return;
+    usleep(200);
   }
-  /* Only our side is known to be matched. */
-  usleep(300000);
 }
 
 static void wait(void) {
@@ -160,10 +158,33 @@ static void latency(int argc, char **argv) {
   sem_init(&finished, 0, 0);
   open_ends(domain, "ping", "pong", listens ? on_answer : NULL);
   meet();
+  /* Only our side is known to be matched. */
+  usleep(300000);
   say("ready");
   while (next_order(&current)) {
     run_block(listens);
     say_round_trips(&current);
+  }
+}
+
+/* --- footprint --------------------------------------------------------------------------------- */
+
+static void footprint(int argc, char **argv) {
+  int domain = atoi(option(argc, argv, "--domain", NULL));
+  if (strcmp(argv[2], "match") == 0) {
+    int first = strcmp(argv[3], "a") == 0;
+    open_ends(domain, first ? "a" : "b", first ? "b" : "a", answer);
+    meet();
+    stand_by();
+  }
+  dds_entity_t participant = made(dds_create_participant((dds_domainid_t)domain, NULL, NULL),
+                                  "participant");
+  say("ready");
+  dds_entity_t topic = 0;
+  for (long count; (count = next_number()) >= 0; say("ready")) {
+    if (topic == 0)
+      topic = made(dds_create_topic(participant, &Bench_Msg_desc, "many", NULL, NULL), "topic");
+    while (count-- > 0) made(dds_create_reader(participant, topic, NULL, NULL), "reader");
   }
 }
 
@@ -187,6 +208,7 @@ int main(int argc, char **argv) {
   if (argc < 4) give_up("usage: bench_cyclone version | BENCH ROLE MODE OPTION...");
   configure(option(argc, argv, "--interface", NULL));
   if (strcmp(argv[1], "latency") == 0) latency(argc, argv);
+  else if (strcmp(argv[1], "footprint") == 0) footprint(argc, argv);
   else give_up("no bench %s", argv[1]);
   fflush(stdout);
   _exit(0);

@@ -146,11 +146,9 @@ static void meet() {
     fast::SubscriptionMatchedStatus subscribed;
     writer->get_publication_matched_status(published);
     reader->get_subscription_matched_status(subscribed);
-    if (published.current_count > 0 && subscribed.current_count > 0) break;
-    usleep(2000);
+    if (published.current_count > 0 && subscribed.current_count > 0) return;
+    usleep(200);
   }
-  // Only our side is known to be matched.
-  usleep(300000);
 }
 
 static bool wait() {
@@ -229,11 +227,41 @@ static void latency(int argc, char** argv) {
   sem_init(&finished, 0, 0);
   open_ends(argc, argv, "ping", "pong", listens ? &measuring : nullptr);
   meet();
+  // Only our side is known to be matched.
+  usleep(300000);
   say("ready");
   while (next_order(&current)) {
     if (current.size > most_in_one_message) give_up("%zu octets are too many", current.size);
     run_block(listens);
     say_round_trips(&current);
+  }
+}
+
+// --- footprint ---------------------------------------------------------------------------------
+
+static void footprint(int argc, char** argv) {
+  std::string role = argv[2], side = argv[3];
+  if (role == "match") {
+    static Answering answering;
+    open_ends(argc, argv, side == "a" ? "a" : "b", side == "a" ? "b" : "a", &answering);
+    meet();
+    stand_by();
+  }
+  auto* participant = new_participant(argc, argv);
+  say("ready");
+  fast::Topic* topic = nullptr;
+  fast::Subscriber* subscriber = nullptr;
+  for (long count; (count = next_number()) >= 0; say("ready")) {
+    if (topic == nullptr) {
+      fast::TypeSupport type(new MsgType(256));
+      type.register_type(participant);
+      topic = participant->create_topic("many", type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
+      subscriber = participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
+    }
+    fast::DataReaderQos qos = fast::DATAREADER_QOS_DEFAULT;
+    qos.data_sharing().off();
+    while (count-- > 0)
+      if (subscriber->create_datareader(topic, qos) == nullptr) give_up("reader");
   }
 }
 
@@ -247,6 +275,8 @@ int main(int argc, char** argv) {
   if (argc < 4) give_up("usage: bench_fastdds version | BENCH ROLE MODE OPTION...");
   if (std::string(argv[1]) == "latency")
     latency(argc, argv);
+  else if (std::string(argv[1]) == "footprint")
+    footprint(argc, argv);
   else
     give_up("no bench %s", argv[1]);
   fflush(stdout);

@@ -6,9 +6,12 @@ use crate::placement::Placement;
 
 /// How to call the program.
 pub const USAGE: &str = "\
-usage: whimbrel-bench latency [OPTION]...
+usage: whimbrel-bench BENCH [OPTION]...
 
-  --quick            about a minute: fewer sizes and messages
+  latency            ping-pong: one-way latency, and where the median goes
+  footprint          memory, threads, work at idle, start to matched, size of the binary
+
+  --quick            about a minute: fewer sizes, messages and repetitions
   --messages N       round trips per contestant, placement and size
   --sizes A,B,...    octets of payload
   --placement NAME   only this one: two-cores, one-core, free, two-hosts
@@ -43,6 +46,8 @@ pub struct Arguments {
 pub enum Bench {
     /// Ping-pong.
     Latency,
+    /// What exists costs something.
+    Footprint,
 }
 
 impl Arguments {
@@ -55,6 +60,7 @@ impl Arguments {
         let mut found = Self {
             bench: match bench.as_str() {
                 "latency" => Bench::Latency,
+                "footprint" => Bench::Footprint,
                 _ => return Err(format!("there is no bench {bench}")),
             },
             quick: false,

@@ -7,6 +7,7 @@
 
 pub mod arguments;
 pub mod contestant;
+pub mod footprint;
 pub mod goal;
 pub mod latency;
 pub mod machine;

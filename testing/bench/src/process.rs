@@ -27,6 +27,17 @@ pub struct Usage {
     pub waits: u64,
 }
 
+/// What a process holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// Resident memory in KiB.
+    pub resident_kib: u64,
+    /// Of that, what no file backs: heap, stacks, changed data.
+    pub private_kib: u64,
+    /// Threads, the main one among them.
+    pub threads: u64,
+}
+
 impl Usage {
     /// What was used since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
@@ -111,6 +122,16 @@ impl Process {
         usage
     }
 
+    /// What it holds now.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn holding(&self) -> Result<Holding, String> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        holding_of(&status).ok_or_else(|| format!("{} has ended", self.name))
+    }
+
     /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -123,6 +144,19 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a process holds, by its file `status`. proc_pid_status(5).
+fn holding_of(status: &str) -> Option<Holding> {
+    let field = |name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    Some(Holding {
+        resident_kib: field("VmRSS:")?,
+        private_kib: field("RssAnon:")?,
+        threads: field("Threads:")?,
+    })
 }
 
 /// What one thread has used, by its files `schedstat` and `status`.
@@ -173,5 +207,18 @@ mod tests {
         assert_eq!(usage_of("", ""), Usage::default());
         let later = usage.plus(usage);
         assert_eq!(later.since(usage), usage);
+    }
+
+    #[test]
+    fn memory_is_read_from_what_the_kernel_says() {
+        let status = "VmRSS:\t    5300 kB\nRssAnon:\t     812 kB\nThreads:\t6\n";
+        let wanted = Holding {
+            resident_kib: 5300,
+            private_kib: 812,
+            threads: 6,
+        };
+        assert_eq!(holding_of(status), Some(wanted));
+        // What the kernel says of a process that has ended.
+        assert_eq!(holding_of("State:\tZ (zombie)\nThreads:\t1\n"), None);
     }
 }

@@ -71,6 +71,22 @@ pub fn serve(mut block: impl FnMut(Order) -> Result<Vec<u64>, String>) -> Result
     Ok(())
 }
 
+/// Says `ready`, and again after `act` has done what each line of the input, a number, asks for.
+///
+/// # Errors
+/// A line that is no number, or what `act` gives.
+pub fn serve_numbers(mut act: impl FnMut(usize) -> Result<(), String>) -> Result<(), String> {
+    say(READY)?;
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        act(line
+            .trim()
+            .parse()
+            .map_err(|_| format!("not a number: {line}"))?)?;
+        say(READY)?;
+    }
+    Ok(())
+}
+
 /// Says `ready` and waits for the input to end.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ends;
+mod footprint;
 mod ping;
 mod pong;
 
@@ -33,6 +34,8 @@ fn run(words: &[String]) -> Result<(), String> {
             serve(|order| ping.block(order))
         }
         ("latency", "pong") => pong::run(domain, mode),
+        ("footprint", "match") => footprint::meet(domain, mode == "a"),
+        ("footprint", "hold") => footprint::hold(domain),
         _ => Err(format!("no {role} of {bench}")),
     }
 }

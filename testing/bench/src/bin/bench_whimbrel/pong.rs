@@ -10,11 +10,7 @@ use crate::ends::{Ends, Msg, Way};
 pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
     let ends = Ends::new(domain, "pong", "ping").map_err(|error| error.to_string())?;
     if mode == "listener" {
-        let echo = Echo {
-            writer: ends.writer.clone(),
-        };
-        ends.reader
-            .set_listener(Some(Box::new(echo)), StatusKind::DataAvailable);
+        listen(&ends);
         return stand_by();
     }
     let way = Way::named(mode, &ends.reader)?;
@@ -29,6 +25,15 @@ pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
         }
     });
     stand_by()
+}
+
+/// Answers by a callback from now on.
+pub(crate) fn listen(ends: &Ends) {
+    let echo = Echo {
+        writer: ends.writer.clone(),
+    };
+    ends.reader
+        .set_listener(Some(Box::new(echo)), StatusKind::DataAvailable);
 }
 
 struct Echo {

@@ -1,0 +1,182 @@
+//! Starts processes and looks at them.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::figures::{Figures, IDLE, READERS};
+use super::size;
+use crate::contestant::{Product, Programs};
+use crate::process::{Process, Usage};
+use crate::stage::Stage;
+
+/// How long it may take to begin, to meet, or to make all readers.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// After that whatever a start has set going is over.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// What is measured in one round of one product.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    resident_kib: f64,
+    private_kib: f64,
+    threads: f64,
+    reader_kib: f64,
+    threads_with_readers: f64,
+    match_ms: f64,
+}
+
+/// Starts processes of one product.
+struct Starter<'a> {
+    product: Product,
+    program: &'a Path,
+    stage: &'a Stage,
+}
+
+impl Starter<'_> {
+    fn start(&self, role: &str, side: &str, domain: usize) -> Result<Process, String> {
+        let [seat, _] = self.stage.seats();
+        let mut command = seat.program(self.program);
+        command.args(["footprint", role, side, "--domain", &domain.to_string()]);
+        command.args(["--interface", seat.interface, "--address", seat.address]);
+        Process::start(&format!("{}, {role}", self.product.name()), &mut command)
+    }
+
+    /// Memory and threads of one participant, then of many readers.
+    fn hold(&self, domain: usize) -> Result<Round, String> {
+        let mut process = self.start("hold", "-", domain)?;
+        process.wait_until_ready(PATIENCE)?;
+        thread::sleep(SETTLING);
+        let before = process.holding()?;
+        process.ask(&READERS.to_string(), PATIENCE)?;
+        thread::sleep(SETTLING);
+        let after = process.holding()?;
+        let more = after.resident_kib.saturating_sub(before.resident_kib);
+        Ok(Round {
+            resident_kib: before.resident_kib as f64,
+            private_kib: before.private_kib as f64,
+            threads: before.threads as f64,
+            reader_kib: more as f64 / READERS as f64,
+            threads_with_readers: after.threads as f64,
+            match_ms: 0.0,
+        })
+    }
+
+    /// Two processes that know each other; the second was started when the first had settled.
+    /// Also the time from its start until both said so.
+    fn pair(&self, domain: usize) -> Result<([Process; 2], Duration), String> {
+        let first = self.start("match", "a", domain)?;
+        thread::sleep(SETTLING);
+        let begun = Instant::now();
+        let second = self.start("match", "b", domain)?;
+        second.wait_until_ready(PATIENCE)?;
+        first.wait_until_ready(PATIENCE)?;
+        Ok(([first, second], begun.elapsed()))
+    }
+}
+
+/// The figures of all `products`.
+pub(super) fn all(
+    products: &[Product],
+    programs: &Programs,
+    stage: &Stage,
+    rounds: usize,
+) -> Result<Vec<Figures>, String> {
+    let paths = products
+        .iter()
+        .map(|it| programs.of(*it))
+        .collect::<Result<Vec<_>, _>>()?;
+    let starters: Vec<Starter<'_>> = products
+        .iter()
+        .zip(&paths)
+        .map(|(product, program)| Starter {
+            product: *product,
+            program,
+            stage,
+        })
+        .collect();
+    let mut measured = vec![Vec::new(); products.len()];
+    for round in 0..rounds {
+        let launch = launch_ms(stage)?;
+        for turn in 0..starters.len() {
+            let at = (turn + round) % starters.len();
+            // A domain of its own, so that nobody is remembered from an earlier round.
+            let domain = 1 + round * starters.len() + at;
+            let mut figures = starters[at].hold(domain)?;
+            let (_, took) = starters[at].pair(domain + 100)?;
+            figures.match_ms = (took.as_secs_f64() * 1e3 - launch).max(0.0);
+            eprintln!("round {round}, {}: {figures:?}", products[at].name());
+            measured[at].push(figures);
+        }
+    }
+    let idle = idle(&starters)?;
+    let mut figures = Vec::new();
+    for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
+        let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
+        figures.push(Figures {
+            product: starter.product,
+            resident_kib: median(|it| it.resident_kib),
+            private_kib: median(|it| it.private_kib),
+            threads: median(|it| it.threads),
+            reader_kib: median(|it| it.reader_kib),
+            threads_with_readers: median(|it| it.threads_with_readers),
+            match_ms: median(|it| it.match_ms),
+            idle_cpu_ms: idle.cpu_ns as f64 / 1e6,
+            idle_wakes: idle.waits as f64,
+            binary_kib: size::kib(starter.program)?,
+        });
+    }
+    Ok(figures)
+}
+
+/// What one of two matched processes of each product uses at idle: the mean of both.
+fn idle(starters: &[Starter<'_>]) -> Result<Vec<Usage>, String> {
+    let pairs = starters
+        .iter()
+        .enumerate()
+        .map(|(at, starter)| Ok(starter.pair(90 + at)?.0))
+        .collect::<Result<Vec<[Process; 2]>, String>>()?;
+    thread::sleep(SETTLING * 3);
+    let used = |pair: &[Process; 2]| pair[0].usage().plus(pair[1].usage());
+    let before: Vec<Usage> = pairs.iter().map(used).collect();
+    thread::sleep(IDLE);
+    let since = |(pair, before): (&[Process; 2], &Usage)| {
+        let both = used(pair).since(*before);
+        Usage {
+            cpu_ns: both.cpu_ns / 2,
+            waits: both.waits / 2,
+        }
+    };
+    Ok(pairs.iter().zip(&before).map(since).collect())
+}
+
+/// What it takes to start a program that does nothing, in milliseconds: the part of a start that
+/// is none of the product's.
+fn launch_ms(stage: &Stage) -> Result<f64, String> {
+    let [seat, _] = stage.seats();
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let begun = Instant::now();
+        let status = seat.program(Path::new("true")).status();
+        status.map_err(|error| format!("true: {error}"))?;
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(median(times))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert!(median(Vec::new()).is_nan());
+    }
+}

@@ -1,0 +1,96 @@
+//! What a product costs where nothing happens: memory, threads, work at idle, time to begin.
+//!
+//! Products take turns in rounds; the figures are medians of the rounds. Idle pairs of all products
+//! are watched at the same time, as they mostly sleep.
+
+mod figures;
+mod judge;
+mod measure;
+mod size;
+
+use crate::arguments::Arguments;
+use crate::contestant::{Product, Programs};
+use crate::machine;
+use crate::placement::Placement;
+use crate::report::{Record, Report, Table};
+use crate::stage::Stage;
+
+use figures::{Figures, IDLE, READERS};
+
+const PRODUCTS: [Product; 3] = [Product::Whimbrel, Product::Cyclone, Product::FastDds];
+
+const ROUNDS: usize = 7;
+const ROUNDS_QUICK: usize = 3;
+
+/// Runs the bench and gives what it found.
+///
+/// # Errors
+/// Somebody is missing or does not start.
+pub fn run(arguments: &Arguments) -> Result<Report, String> {
+    let wanted = |it: &Product| arguments.wants(it.name());
+    let products: Vec<Product> = PRODUCTS.into_iter().filter(wanted).collect();
+    if products.is_empty() {
+        let names = PRODUCTS.map(Product::name).join(", ");
+        return Err(format!("nobody of this name; there are: {names}"));
+    }
+    let programs = Programs::new(&arguments.peers)?;
+    let mut facts = machine::facts(&programs, &products)?;
+    let rounds = if arguments.quick {
+        ROUNDS_QUICK
+    } else {
+        ROUNDS
+    };
+    let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    note("rounds", rounds.to_string());
+    note("readers", READERS.to_string());
+    note("idle", format!("{} s", IDLE.as_secs()));
+    let stage = Stage::new(Placement::Free)?;
+    let figures = measure::all(&products, &programs, &stage, rounds)?;
+    note("load_after", machine::load());
+    Ok(Report {
+        name: "footprint",
+        facts,
+        tables: vec![table(&figures)],
+        records: figures.iter().map(record).collect(),
+        goals: judge::goals(&figures),
+        partial: !arguments.contestants.is_empty(),
+    })
+}
+
+/// What is shown of a product, in order.
+fn named(figures: &Figures) -> [(&'static str, f64); 9] {
+    [
+        ("resident_kib", figures.resident_kib),
+        ("private_kib", figures.private_kib),
+        ("threads", figures.threads),
+        ("reader_kib", figures.reader_kib),
+        ("threads_with_readers", figures.threads_with_readers),
+        ("match_ms", figures.match_ms),
+        ("idle_cpu_ms", figures.idle_cpu_ms),
+        ("idle_wakes", figures.idle_wakes),
+        ("binary_kib", figures.binary_kib),
+    ]
+}
+
+fn record(figures: &Figures) -> Record {
+    let record = Record::new().text("product", figures.product.name());
+    let with = |record: Record, (name, value)| record.number(name, value);
+    named(figures).into_iter().fold(record, with)
+}
+
+fn table(figures: &[Figures]) -> Table {
+    let mut head = vec!["figure".to_owned()];
+    head.extend(figures.iter().map(|it| it.product.name().to_owned()));
+    let columns: Vec<_> = figures.iter().map(named).collect();
+    let mut lines = Vec::new();
+    for (at, (name, _)) in columns.first().into_iter().flatten().enumerate() {
+        let mut line = vec![(*name).to_owned()];
+        line.extend(columns.iter().map(|column| format!("{:.2}", column[at].1)));
+        lines.push(line);
+    }
+    Table {
+        title: "one participant, matched pairs at idle, medians".to_owned(),
+        head,
+        lines,
+    }
+}
