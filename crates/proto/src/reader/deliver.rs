@@ -50,14 +50,11 @@ impl Reader {
     /// Data of a matched writer. RTPS 2.5 §8.3.8.2.
     ///
     /// # Errors
-    /// Refuses strangers, numbers seen before and payloads from which no key can be had.
+    /// Refuses strangers, numbers seen before, the last number there is and payloads from which no
+    /// key can be had.
     pub fn handle_data(&mut self, _now: Instant, data: Incoming) -> Result<(), Reject> {
         let reliable = self.is_reliable_with(data.writer)?;
-        let proxy = self.proxy(data.writer)?;
-        if proxy.has(data.sequence) {
-            self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
-            return Err(Reject::new(RejectKind::Duplicate, 0));
-        }
+        self.check_number(data.writer, data.sequence)?;
         if data.payload.len() > self.config.sample_bytes_max {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
@@ -101,6 +98,18 @@ impl Reader {
         // What is borrowed so may get another deadline.
         self.agenda.touch(writer);
         Ok(proxy)
+    }
+
+    /// Refuses what was seen before, and the last number there is, which nothing could follow.
+    fn check_number(&mut self, writer: Guid, sequence: SequenceNumber) -> Result<(), Reject> {
+        if sequence == SequenceNumber::MAX {
+            return Err(Reject::new(RejectKind::SequenceNumber, 0));
+        }
+        if self.proxy(writer)?.has(sequence) {
+            self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        Ok(())
     }
 
     fn is_reliable_with(&self, writer: Guid) -> Result<bool, Reject> {
@@ -245,11 +254,7 @@ impl Reader {
             self.config.reassembly_samples_max,
         );
         let reliable = self.is_reliable_with(change.writer)?;
-        let proxy = self.proxy(change.writer)?;
-        if proxy.has(sequence) {
-            self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
-            return Err(Reject::new(RejectKind::Duplicate, 0));
-        }
+        self.check_number(change.writer, sequence)?;
         // Complete it would find no place, and all of it would be sent again.
         let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
         let has_place = |it: &WriterProxy| it.has_place(sequence, sample_bytes, &self.config);

@@ -13,6 +13,7 @@ use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{History, Limit, ResourceLimits};
+use whimbrel_base::reject::RejectKind;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
@@ -541,6 +542,21 @@ fn a_best_effort_reader_waits_for_no_history() {
         },
     );
     assert!(reader.has_history());
+}
+
+#[test]
+fn the_last_number_there_is_does_not_come_again_and_again() {
+    for reliable in [false, true] {
+        let mut reader = reader(|config| config.reliable = reliable);
+        reader.handle_matched(NOW, matched(reliable));
+        for _ in 0..3 {
+            let refused = reader.handle_data(NOW, data(i64::MAX)).unwrap_err();
+            assert_eq!(refused.kind, RejectKind::SequenceNumber);
+        }
+        reader.handle_data(NOW, data(i64::MAX - 1)).unwrap();
+        assert!(reader.handle_data(NOW, data(i64::MAX - 1)).is_err());
+        assert!(taken(&mut reader).len() <= 1);
+    }
 }
 
 #[test]
