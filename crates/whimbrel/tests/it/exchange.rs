@@ -1,5 +1,7 @@
 //! Samples from here to there.
 
+use std::time::{Duration, Instant};
+
 use whimbrel::{DataReaderQos, DataWriterQos, InstanceState};
 
 use super::{Blob, PATIENCE, Position, pair, position};
@@ -153,10 +155,17 @@ fn a_full_reader_holds_the_writer_back_without_loss() {
         bytes: vec![],
     };
     let mut written = 0;
-    while writer.write(&blob(written)).is_ok() {
+    let blocked = loop {
+        let begun = Instant::now();
+        if writer.write(&blob(written)).is_err() {
+            break begun.elapsed();
+        }
         written += 1;
         assert!(written < 100, "nothing held the writer back");
-    }
+    };
+    // What the machine is late comes on top of max_blocking_time.
+    let bounds = Duration::from_secs(1)..Duration::from_secs(4);
+    assert!(bounds.contains(&blocked), "{blocked:?}");
     assert!(written >= 20);
     let mut received = vec![];
     while received.len() < written as usize {

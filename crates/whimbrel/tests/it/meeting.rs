@@ -2,8 +2,10 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::time::{Duration, Instant};
 
-use whimbrel::domain::{DomainParticipantBuilder, IpVersions};
+use whimbrel::base::reject::RejectKind;
+use whimbrel::domain::{DomainParticipantBuilder, IpVersions, Warning};
 use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Error, Topic};
 
 use super::{PATIENCE, Position, pair, position, tag};
@@ -118,6 +120,50 @@ fn where_all_ports_are_taken_a_participant_uses_another_and_finds_those_that_hav
     let beyond = join();
     assert_eq!(index(&beyond), None);
     exchange(&last, &beyond);
+}
+
+#[test]
+fn a_peer_is_met_at_the_address_that_was_given_for_it() {
+    let tag = tag();
+    let deaf = || {
+        let builder = loopback(77, &tag).ip(IpVersions::V4);
+        builder.multicast(false).loopback_probing(false)
+    };
+    let one = deaf().build().unwrap();
+    let stranger = deaf().build().unwrap();
+    let at = one.diagnostics().sockets[0].address;
+    let other = deaf().peers([at.to_string()]).build().unwrap();
+    exchange(&one, &other);
+    assert!(stranger.discovered_participants().is_empty());
+}
+
+#[test]
+fn whoever_claims_our_guid_is_reported_once() {
+    let participant = loopback(77, &tag()).ip(IpVersions::V4).build().unwrap();
+    let prefix = participant.guid().prefix.0;
+    // An announcement under our GUID that is not ours. RTPS 2.5 §9.4.5.3, §9.6.2.2.
+    let parts: [&[u8]; 7] = [
+        b"RTPS\x02\x05\x01\x10",
+        &prefix,
+        &[0x15, 0x05, 48, 0, 0, 0, 16, 0, 0, 1, 0, 0xc7, 0, 1, 0, 0xc2],
+        &[0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0x50, 0, 16, 0],
+        &prefix,
+        &[0, 0, 1, 0xc1],
+        &[1, 0, 0, 0],
+    ];
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let to = participant.diagnostics().sockets[0].address;
+    let mut sent = 0;
+    let begun = Instant::now();
+    while participant.diagnostics().rejects.of(RejectKind::OwnGuid) < 2 {
+        assert!(begun.elapsed() < PATIENCE, "{sent} sent");
+        socket.send_to(&parts.concat(), to).unwrap();
+        sent += 1;
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let from = socket.local_addr().unwrap().into();
+    assert_eq!(participant.warnings(), [Warning::OwnGuidClaimed { from }]);
+    assert_eq!(participant.diagnostics().own_guid_claimed, 1);
 }
 
 #[test]
