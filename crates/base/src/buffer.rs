@@ -117,31 +117,36 @@ impl BufferMut {
 /// Slabs that are used again once nobody refers to them.
 #[derive(Debug)]
 pub struct BufferPool {
-    idle: Vec<Arc<Vec<u8>>>,
     lent: VecDeque<Arc<Vec<u8>>>,
     slab_len: usize,
     slabs_max: usize,
+    /// Buffers taken since slabs were last given up.
+    taken: usize,
+    /// More were free then than were given up.
+    has_more: bool,
 }
 
 /// How many lent slabs are looked at when one is wanted.
 const LENT_SCAN: usize = 8;
 
+/// Free slabs that are never given up.
+const FREE_KEPT: usize = 16;
+
 impl BufferPool {
     /// A pool of slabs with room for `slab_len` octets that remembers at most `slabs_max` of them.
     pub fn new(slab_len: usize, slabs_max: usize) -> Self {
         Self {
-            idle: Vec::new(),
             lent: VecDeque::new(),
             slab_len,
             slabs_max,
+            taken: 0,
+            has_more: false,
         }
     }
 
     /// An empty buffer with room for a slab; allocates only when every known slab is in use.
     pub fn take(&mut self) -> BufferMut {
-        if let Some(slab) = self.idle.pop() {
-            return BufferMut { slab };
-        }
+        self.taken = self.taken.saturating_add(1);
         for _ in 0..self.lent.len().min(LENT_SCAN) {
             let Some(mut slab) = self.lent.pop_front() else {
                 break;
@@ -175,12 +180,27 @@ impl BufferPool {
         }
     }
 
-    /// Takes back a buffer that was not needed.
-    pub fn give_back(&mut self, mut buffer: BufferMut) {
-        buffer.bytes().clear();
-        if self.idle.len() < self.slabs_max {
-            self.idle.push(buffer.slab);
-        }
+    /// True when [`BufferPool::trim`] may find something to give up that it did not find before.
+    pub fn wants_trim(&self) -> bool {
+        (self.taken > 0 || self.has_more) && self.lent.len() > FREE_KEPT
+    }
+
+    /// Gives up slabs that a burst left behind: those that nobody can have used since the last
+    /// time, and half of the others that are free. A few are kept. To be called now and then; as
+    /// often as that a steady stream may have to allocate half of its slabs anew.
+    pub fn trim(&mut self) {
+        let unused = self.lent.len().saturating_sub(self.taken);
+        self.taken = 0;
+        let is_free = |slab: &Arc<Vec<u8>>| Arc::strong_count(slab) == 1;
+        let free = self.lent.iter().filter(|slab| is_free(slab)).count();
+        let spare = free.saturating_sub(FREE_KEPT);
+        let mut surplus = unused.max(free / 2).min(spare);
+        self.has_more = surplus < spare;
+        self.lent.retain(|slab| {
+            let stays = surplus == 0 || !is_free(slab);
+            surplus = surplus.saturating_sub(usize::from(!stays));
+            stays
+        });
     }
 }
 
@@ -215,6 +235,36 @@ mod tests {
         again.bytes().push(1);
         assert_eq!(again.bytes().as_ptr(), address);
         assert_eq!(again.bytes().len(), 1);
+    }
+
+    #[test]
+    fn slabs_of_a_burst_are_given_up_and_those_in_use_are_not() {
+        let mut pool = BufferPool::new(64, 256);
+        let lend = |pool: &mut BufferPool| {
+            let buffer = pool.take();
+            pool.share(buffer)
+        };
+        let burst: Vec<SharedBytes> = (0..200).map(|_| lend(&mut pool)).collect();
+        pool.trim();
+        assert_eq!(pool.lent.len(), 200, "all are in use");
+        let kept: Vec<SharedBytes> = burst.into_iter().skip(190).collect();
+        // A busy stream: what goes round may all be needed again.
+        (0..1000).for_each(|_| drop(lend(&mut pool)));
+        assert!(pool.wants_trim());
+        pool.trim();
+        assert_eq!(pool.lent.len(), 105);
+        // A quiet time.
+        assert!(pool.wants_trim());
+        pool.trim();
+        assert_eq!(pool.lent.len(), FREE_KEPT + kept.len());
+        assert!(!pool.wants_trim(), "nothing was taken since");
+        let first = lend(&mut pool);
+        assert!(first.slab_len() >= 64 && pool.wants_trim());
+        drop((first, kept));
+        pool.trim();
+        assert_eq!(pool.lent.len(), FREE_KEPT);
+        drop(lend(&mut pool));
+        assert!(!pool.wants_trim(), "the few that are kept");
     }
 
     #[test]

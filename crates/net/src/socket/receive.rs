@@ -62,6 +62,16 @@ impl RecvBatch {
         self.is_drained
     }
 
+    /// True when [`RecvBatch::trim`] may have something to give back.
+    pub fn wants_trim(&self) -> bool {
+        self.pool.wants_trim()
+    }
+
+    /// Gives memory that a burst left behind back, as [`BufferPool::trim`] does.
+    pub fn trim(&mut self) {
+        self.pool.trim();
+    }
+
     /// The datagrams of the last call that were not taken yet, in the order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = &Datagram> {
         self.datagrams.iter()

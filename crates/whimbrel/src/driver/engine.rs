@@ -39,6 +39,9 @@ const BATCH: usize = 8;
 /// Slabs that samples may hold before new ones are allocated.
 const SLABS: usize = 256;
 
+/// How often at most slabs that a burst left behind are given back; nobody is woken for it.
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
+
 /// Receive calls per socket before the timers are looked at again.
 const ROUNDS_MAX: usize = 32;
 
@@ -154,6 +157,7 @@ impl Engine {
     fn run(&self) {
         let mut events = Events::with_capacity(16);
         let mut batch = RecvBatch::new(BATCH, SLABS);
+        let mut trim_at = clock::now();
         while !self.stopping.load(Ordering::SeqCst) {
             // A user's type may panic on this thread; the bus goes on without that step.
             match contain(|| self.turn(&mut events, &mut batch)) {
@@ -165,6 +169,10 @@ impl Engine {
                 Err(_) => {
                     self.faults.fetch_add(1, Ordering::Relaxed);
                 }
+            }
+            if batch.wants_trim() && clock::now() >= trim_at {
+                batch.trim();
+                trim_at = clock::now().after(TRIM_PERIOD);
             }
         }
     }

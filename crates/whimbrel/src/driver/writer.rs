@@ -36,6 +36,9 @@ const SLAB_BYTES: usize = 4096;
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 1024;
 
+/// How often at most slabs that a burst left behind are given back.
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
+
 const MATCHED: StatusMask = StatusMask::of(StatusKind::PublicationMatched);
 
 /// Statuses of a writer. DDS 1.4 §2.2.4.1.
@@ -54,6 +57,8 @@ const KEY_BYTES: usize = 64;
 pub(crate) struct WriterState {
     pub(crate) machine: Writer,
     pub(crate) pool: BufferPool,
+    /// From when on slabs may be given back again.
+    trim_at: Instant,
     pub(crate) statuses: WriterStatuses,
     pub(crate) matched: BTreeSet<Guid>,
     /// The serialized key of each registered instance.
@@ -67,6 +72,15 @@ pub(crate) struct WriterState {
 }
 
 impl WriterState {
+    /// Gives back slabs that a burst left behind; when to be called again for that.
+    fn trim(&mut self, now: Instant) -> Option<Instant> {
+        if now >= self.trim_at && self.pool.wants_trim() {
+            self.pool.trim();
+            self.trim_at = now.after(TRIM_PERIOD);
+        }
+        self.pool.wants_trim().then_some(self.trim_at)
+    }
+
     /// Readers that are matched in both directions.
     fn ready_count(&self) -> usize {
         let both =
@@ -144,6 +158,7 @@ impl WriterCore {
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
+                trim_at: Instant::ZERO,
                 statuses: WriterStatuses::default(),
                 matched: BTreeSet::new(),
                 keys: BTreeMap::new(),
@@ -207,12 +222,13 @@ impl WriterCore {
             }
             news = true;
         }
-        let deadline = state.machine.poll_timeout();
+        let deadline = state.machine.poll_timeout().map(|(at, _)| at);
+        let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
         drop(state);
         if self.sockets.has_path_news() {
             self.engine.look_at_interfaces_in(Duration::ZERO);
         }
-        if let Some((at, _)) = deadline {
+        if let Some(at) = deadline {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);
         }
