@@ -1,6 +1,8 @@
 //! What the process holds on its heap.
 
 use std::alloc::System;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cap::Cap;
 
@@ -8,9 +10,28 @@ use cap::Cap;
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
+/// What comes and goes with every sample is less.
+const GRAIN_BYTES: usize = 32 << 10;
+
 /// Octets allocated at this moment.
 pub fn held_bytes() -> usize {
     HEAP.allocated()
+}
+
+/// What is held once it is at most `enough`, has not fallen for `calm`, or `longest` is over.
+pub fn settled(calm: Duration, longest: Duration, enough: usize) -> usize {
+    let started = Instant::now();
+    let mut held = held_bytes();
+    let (mut lowest, mut since) = (held, started);
+    while held > enough && since.elapsed() < calm && started.elapsed() < longest {
+        thread::sleep(Duration::from_millis(20));
+        let now = held_bytes();
+        if now.saturating_add(GRAIN_BYTES) < lowest {
+            (lowest, since) = (now, Instant::now());
+        }
+        held = held.min(now);
+    }
+    held
 }
 
 /// Runs `work` with at most `more_bytes` more than is held now; the process aborts when it takes

@@ -45,11 +45,9 @@ const CYCLES_FULL: u64 = 10_000;
 /// Threads of this process that churn; the second process has one more.
 const THREADS: u64 = 6;
 
-/// Times that everything but the traffic is at rest, to measure what is held.
-const RESTS: u64 = 8;
-
-/// Rests before memory is expected to be flat.
-const WARM_UP: usize = 3;
+/// Times that everything but the traffic is at rest, to measure what is held, and how many of
+/// them come before memory is expected to be flat: in a full run, and in a short one.
+const RESTS: [(u64, usize); 2] = [(8, 3), (2, 0)];
 
 fn run(share: &Share) -> Figure {
     watchdog::start();
@@ -62,9 +60,10 @@ fn run(share: &Share) -> Figure {
     let traffic = Traffic::start(&scene, 1);
     let done = AtomicU64::new(0);
     let started = Instant::now();
+    let (rests, warm_up) = RESTS[usize::from(!share.full)];
     let mut held = Vec::new();
-    for epoch in 0..RESTS {
-        let goal = epoch_goal(share, epoch, started);
+    for epoch in 0..rests {
+        let goal = epoch_goal(share, epoch, rests);
         churn(&scene, &done, epoch, &goal);
         held.push(Resources::at_rest());
     }
@@ -78,6 +77,7 @@ fn run(share: &Share) -> Figure {
         cycles: done.load(Ordering::Relaxed),
         took,
         before,
+        warm_up,
         held,
         after: Resources::settled(&before),
         told,
@@ -93,12 +93,13 @@ enum Goal {
     Time(Instant),
 }
 
-fn epoch_goal(share: &Share, epoch: u64, started: Instant) -> Goal {
+/// What ends the epoch `number` of so many.
+fn epoch_goal(share: &Share, number: u64, epochs: u64) -> Goal {
     if share.full {
-        return Goal::Cycles(CYCLES_FULL * (epoch + 1) / RESTS);
+        return Goal::Cycles(CYCLES_FULL * (number + 1) / epochs);
     }
-    let part = share.time.mul_f64((epoch + 1) as f64 / RESTS as f64);
-    Goal::Time(started + part)
+    let part = share.time.div_f64(epochs as f64);
+    Goal::Time(Instant::now() + part)
 }
 
 fn churn(scene: &Scene, done: &AtomicU64, epoch: u64, goal: &Goal) {
@@ -131,6 +132,8 @@ struct Outcome {
     cycles: u64,
     took: Duration,
     before: Resources,
+    /// Rests that are not judged.
+    warm_up: usize,
     held: Vec<Resources>,
     after: Resources,
     told: Result<u64, String>,
@@ -148,7 +151,7 @@ fn verdict(outcome: Outcome) -> Figure {
     wrong.extend(outcome.ghosts);
     wrong.extend(faults::faults());
     wrong.extend(outcome.after.left_behind(&outcome.before));
-    let after_warm_up = &outcome.held[WARM_UP.min(outcome.held.len())..];
+    let after_warm_up = outcome.held.get(outcome.warm_up..).unwrap_or_default();
     let warm = outcome.cycles >= CYCLES_FULL;
     wrong.extend(resources::growth(after_warm_up, warm));
     let mut tell = |part: Result<String, String>| match part {

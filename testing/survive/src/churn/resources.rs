@@ -17,6 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long what peers say of their farewells is awaited.
 const REST: Duration = Duration::from_millis(300);
 
+/// Memory is given back no later than that after the last time, as participants announce
+/// themselves within half of it and look for it once a second.
+const CALM: Duration = Duration::from_millis(1500);
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resources {
     pub(super) threads: u64,
@@ -35,9 +39,10 @@ impl Resources {
         }
     }
 
-    /// After farewells had time to be heard.
+    /// After farewells had time to be heard, and what they left was given back.
     pub(super) fn at_rest() -> Self {
         thread::sleep(REST);
+        heap::settled(CALM, PATIENCE, 0);
         Self::now()
     }
 

@@ -84,6 +84,7 @@ impl Scene {
 fn join(tag: &str) -> DomainParticipant {
     let builder = DomainParticipant::builder(DOMAIN)
         .interfaces("lo")
+        .announce_period(DdsDuration::from_millis(500))
         .log(false);
     let joined = builder.domain_tag(tag).build();
     joined.expect("a participant can be made")

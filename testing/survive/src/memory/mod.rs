@@ -1,9 +1,11 @@
 //! Memory stays flat: writes without end, keys that come and go, peers that join and leave.
 //!
-//! Each stage does the same thing again and again between two live participants on loopback, and
-//! stops now and then until everything is acknowledged and taken. What the process holds at those
-//! stops must not grow from the second third of them to the last; the first is the warm-up.
+//! Each stage does the same thing again and again between two live participants on loopback, each
+//! time until everything is acknowledged and taken. What the process holds at such stops must not
+//! grow from the second third of them to the last; the first is the warm-up. Bursts come last: what
+//! one of them took must be given back when it is over.
 
+mod bursts;
 mod gauge;
 mod stages;
 
@@ -22,6 +24,7 @@ pub const PROOF: Proof = Proof {
 fn run(share: &Share) -> Figure {
     let stages = stages::STAGES;
     let parts = u32::try_from(stages.len()).unwrap_or(1);
+    let bursts = if share.full { 10 } else { 2 };
     let mut texts = Vec::new();
     let mut held = true;
     for stage in stages {
@@ -36,6 +39,18 @@ fn run(share: &Share) -> Figure {
                 held = false;
                 texts.push(format!("{}: {why}", stage.name));
             }
+        }
+    }
+    match bursts::run(bursts) {
+        Ok((text, given_back)) => {
+            println!("bursts: {text}");
+            held &= given_back;
+            texts.push(text);
+        }
+        Err(why) => {
+            println!("bursts: {why}");
+            held = false;
+            texts.push(format!("bursts: {why}"));
         }
     }
     let text = format!(

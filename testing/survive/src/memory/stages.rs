@@ -13,7 +13,7 @@ use super::gauge::{Growth, Reading};
 const STOPS: u64 = 24;
 
 /// Nothing here takes that long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Something to do again and again.
 pub(super) struct Stage {
@@ -84,7 +84,10 @@ impl Stage {
             let until = Instant::now() + slice;
             let goal = self.full_count * stop / STOPS;
             loop {
+                // Every round begins at rest, so that all are equal: what is resident follows the
+                // most that was ever held at once, and a backlog is as long as chance has it.
                 load.round(rounds).map_err(text)?;
+                load.settle().map_err(text)?;
                 rounds += 1;
                 let over = if full {
                     rounds * self.round >= goal
@@ -95,7 +98,6 @@ impl Stage {
                     break;
                 }
             }
-            load.settle().map_err(text)?;
             readings.push(Reading::now()?);
         }
         let growth = Growth::of(&readings).ok_or("too few stops")?;
@@ -110,7 +112,7 @@ struct Item {
     text: String,
 }
 
-fn builder(tag: &str) -> DomainParticipantBuilder {
+pub(super) fn builder(tag: &str) -> DomainParticipantBuilder {
     DomainParticipant::builder(91)
         .interfaces("lo")
         .domain_tag(format!("memory {tag} {}", std::process::id()))
