@@ -41,7 +41,8 @@ fn reliable_samples_arrive_in_order() {
 fn a_reader_may_hold_more_large_samples_than_are_received_into_pooled_memory() {
     let (here, there) = pair();
     let topic = here.create_topic::<Blob>("blobs").unwrap();
-    let qos = DataWriterQos::default().reliable().keep_all();
+    let mut qos = DataWriterQos::default().reliable().keep_all();
+    qos.reliability.max_blocking_time = PATIENCE.into();
     let writer = here.create_datawriter(&topic, qos).unwrap();
     let topic = there.create_topic::<Blob>("blobs").unwrap();
     let qos = DataReaderQos::default().reliable().keep_all();
