@@ -19,6 +19,7 @@ mod lists;
 mod live;
 mod model;
 mod payloads;
+mod reflection;
 mod round;
 mod sets;
 #[cfg(test)]
@@ -50,5 +51,6 @@ pub const CLASSES: &[&[Case]] = &[
 ];
 
 fn run(share: &Share) -> Figure {
-    flood::run(share, round::run(CLASSES, share))
+    let figure = flood::run(share, round::run(CLASSES, share));
+    reflection::run(share, figure)
 }
