@@ -60,11 +60,7 @@ pub(super) struct Stream {
 }
 
 /// An address that says nothing.
-pub(super) fn bystander(number: u8) -> Locator {
-    locator(bystanders(number))
-}
-
-fn bystanders(number: u8) -> WireLocator {
+fn bystander(number: u8) -> WireLocator {
     match number {
         // Another address of the target's host, and a group that it has not joined.
         0 => ([10, 0, 0, 1], 9000),
@@ -192,7 +188,7 @@ impl Draft {
                 let host = random.below(usize::from(SENDERS)) as u8;
                 sender(host, 7400 + random.below(3) as u32)
             }
-            false => bystanders(random.below(usize::from(BYSTANDERS)) as u8),
+            false => bystander(random.below(usize::from(BYSTANDERS)) as u8),
         };
         // A datagram counts once for each address.
         if !self.names.contains(&locator(at)) {
