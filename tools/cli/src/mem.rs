@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::bus;
 use crate::failure::Failure;
 use crate::options::BusOptions;
-use crate::output::Output;
+use crate::output::{Output, count_of};
 
 /// What is held, as JSON shows it.
 #[derive(Serialize, Debug)]
@@ -41,8 +41,10 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
     rows.push(Row {
         entity: "discovery".into(),
         topic: format!(
-            "{} participants, {} writers, {} readers",
-            discovery.participants, discovery.writers, discovery.readers
+            "{}, {}, {}",
+            count_of(discovery.participants, "participant"),
+            count_of(discovery.writers, "writer"),
+            count_of(discovery.readers, "reader")
         ),
         samples: 0,
         instances: discovery.participants + discovery.writers + discovery.readers,

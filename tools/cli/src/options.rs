@@ -36,8 +36,7 @@ pub(crate) struct Options {
 #[command(next_help_heading = "Bus")]
 pub(crate) struct BusOptions {
     /// Domain to join [default: WHIMBREL_DOMAIN, else 0]
-    #[arg(long, short = 'd', global = true, value_name = "N",
-        value_parser = clap::value_parser!(u32).range(0..=232))]
+    #[arg(long, short = 'd', global = true, value_name = "N", value_parser = domain)]
     pub(crate) domain: Option<u32>,
     /// Domain tag: only participants with the same tag meet
     #[arg(long, global = true, value_name = "TAG")]
@@ -351,6 +350,11 @@ pub(crate) struct DemoChild {
 }
 
 /// Reads a number of seconds, with or without fraction.
+fn domain(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|it| *it <= 232);
+    number.ok_or_else(|| "not a number from 0 to 232".to_owned())
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if !(0.0..=86_400.0).contains(&number) {

@@ -1,11 +1,15 @@
 //! Standard output: text with colours where they help, or JSON lines.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::options::When;
+
+/// Topics named where one was not found.
+const TOPICS_NAMED_MAX: usize = 8;
 
 /// How a piece of text looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,13 +102,24 @@ impl Output {
 /// Text from the network without anything a terminal could take for a command.
 pub(crate) fn clean(text: &str) -> String {
     let escape = |c: char| -> String {
-        if c.is_control() || ('\u{200e}'..='\u{202e}').contains(&c) {
+        let turns = matches!(c, '\u{200e}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if c.is_control() || turns {
             c.escape_unicode().to_string()
         } else {
             c.to_string()
         }
     };
     text.chars().map(escape).collect()
+}
+
+/// Where to look for the topic that was meant: the names of those there are, or who lists them.
+pub(crate) fn topics_there<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: BTreeSet<&str> = names.collect();
+    if names.is_empty() || names.len() > TOPICS_NAMED_MAX {
+        return "`whimbrel ls` lists the topics".to_owned();
+    }
+    let names: Vec<String> = names.into_iter().map(clean).collect();
+    format!("there are: {}", names.join(", "))
 }
 
 /// `1 sample`, `2 samples`.
@@ -126,6 +141,17 @@ mod tests {
     fn nothing_from_the_network_commands_the_terminal() {
         assert_eq!(clean("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\\u{a}c");
         assert_eq!(clean("größe"), "größe");
+        assert_eq!(clean("a\u{2067}b"), "a\\u{2067}b");
+    }
+
+    #[test]
+    fn topics_are_named_where_they_are_few() {
+        let listed = "`whimbrel ls` lists the topics";
+        assert_eq!(topics_there([].into_iter()), listed);
+        let few = ["Square", "Circle", "Square", "a\x1b"].into_iter();
+        assert_eq!(topics_there(few), "there are: Circle, Square, a\\u{1b}");
+        let many: Vec<String> = (0..9).map(|it| it.to_string()).collect();
+        assert_eq!(topics_there(many.iter().map(String::as_str)), listed);
     }
 
     #[test]

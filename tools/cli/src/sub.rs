@@ -10,7 +10,7 @@ use whimbrel::domain::DiscoveredWriter;
 use crate::bus;
 use crate::failure::Failure;
 use crate::options::{BusOptions, SubOptions};
-use crate::output::{Output, Style, clean, count_of, hex};
+use crate::output::{Output, Style, clean, count_of, hex, topics_there};
 use crate::source::{self, Content, Received};
 use crate::stop;
 use crate::time;
@@ -86,6 +86,11 @@ pub(crate) fn run(
     Ok(())
 }
 
+fn topics_written(participant: &DomainParticipant) -> String {
+    let writers = participant.discovered_writers();
+    topics_there(writers.iter().map(|it| it.topic_name.as_str()))
+}
+
 /// Waits for a writer of the topic; its type and QoS are what we read with.
 fn find_writer(
     participant: &DomainParticipant,
@@ -104,18 +109,16 @@ fn find_writer(
         });
         if found.is_none() && note_at.is_some_and(|at| at <= Instant::now()) {
             note_at = None;
-            let topic = &args.topic;
-            let text =
-                format!("waiting for a writer of topic {topic:?}; `whimbrel ls` lists the topics");
-            eprintln!("whimbrel: {text}");
+            let (topic, there) = (&args.topic, topics_written(participant));
+            eprintln!("whimbrel: waiting for a writer of topic {topic:?}; {there}");
         }
         match found.take() {
             Some(writer) => return Ok(writer),
             None if deadline.is_none_or(|deadline| Instant::now() < deadline) => {}
             None => {
+                let (topic, there) = (&args.topic, topics_written(participant));
                 return Err(Failure::Negative(format!(
-                    "no writer of topic {:?} found; `whimbrel ls` lists the topics",
-                    args.topic
+                    "no writer of topic {topic:?} found; {there}"
                 )));
             }
         }

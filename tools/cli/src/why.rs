@@ -8,7 +8,7 @@ use whimbrel::{DomainParticipant, RuleVerdict};
 use crate::bus;
 use crate::failure::Failure;
 use crate::options::{BusOptions, WhyOptions};
-use crate::output::{Output, Style, clean, count_of};
+use crate::output::{Output, Style, clean, count_of, topics_there};
 
 /// A writer and a reader, as JSON shows them.
 #[derive(Serialize, Debug)]
@@ -129,10 +129,11 @@ fn of_topic(
             .cloned()
             .collect()
     };
+    let there = topics_there(writers.iter().chain(readers).map(|it| it.topic.as_str()));
     let (writers, readers) = (of(writers), of(readers));
     if writers.is_empty() && readers.is_empty() {
         return Err(Failure::Negative(format!(
-            "no topic {topic:?} found; `whimbrel ls` lists the topics"
+            "no topic {topic:?} found; {there}"
         )));
     }
     if writers.is_empty() || readers.is_empty() {
