@@ -83,6 +83,63 @@ static inline long next_number(void) {
   return fgets(line, sizeof line, stdin) == NULL ? -1 : atol(line);
 }
 
+/* A burst: as testing/bench/src/stream.rs has it. */
+typedef struct {
+  uint64_t begun, end, rate, written, refused;
+} burst;
+
+/* Reads the next burst and begins it; 0 at the end of the input. */
+static inline int next_burst(burst *b) {
+  char line[128];
+  unsigned long long ms, rate;
+  if (fgets(line, sizeof line, stdin) == NULL) return 0;
+  if (sscanf(line, "%llu %llu", &ms, &rate) != 2) give_up("no burst: %s", line);
+  b->begun = now_ns();
+  b->end = b->begun + ms * 1000000ull;
+  b->rate = rate;
+  b->written = b->refused = 0;
+  return 1;
+}
+
+/* Waits until the next sample is due; 0 when the burst is over. */
+static inline int is_due(const burst *b) {
+  for (;;) {
+    uint64_t now = now_ns();
+    if (now >= b->end) return 0;
+    if (b->rate == 0 || b->written * 1000000000ull <= (now - b->begun) * b->rate) return 1;
+  }
+}
+
+static inline void say_sent(const burst *b) {
+  printf("%llu %llu %llu", (unsigned long long)b->written, (unsigned long long)b->refused,
+         (unsigned long long)(now_ns() - b->begun));
+  say("");
+}
+
+/* What has arrived: one thread notes, another says. */
+typedef struct {
+  volatile uint64_t count, first, last;
+} arrivals;
+
+static inline void note_arrivals(arrivals *a, uint64_t count) {
+  uint64_t now = now_ns();
+  if (a->count == 0) a->first = now;
+  a->last = now;
+  a->count += count;
+}
+
+/* Answers each line with what has arrived since the last. */
+static inline void say_arrivals(arrivals *a) {
+  say("ready");
+  char line[128];
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    printf("%llu %llu", (unsigned long long)a->count, (unsigned long long)(a->last - a->first));
+    a->count = 0;
+    say("");
+  }
+  _exit(0);
+}
+
 static inline void stand_by(void) {
   say("ready");
   char line[128];

@@ -3,6 +3,7 @@
 
 #include <semaphore.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
@@ -85,10 +86,11 @@ static Msg *written, *taken;
 static block current;
 static sem_t finished;
 
-static fast::DomainParticipant* new_participant(int argc, char** argv) {
+static fast::DomainParticipant* new_participant(int argc, char** argv, uint32_t buffer_bytes = 0) {
   fast::DomainParticipantQos qos = fast::PARTICIPANT_QOS_DEFAULT;
   auto transport = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
   transport->interfaceWhiteList.push_back(option(argc, argv, "--address", nullptr));
+  if (buffer_bytes != 0) transport->sendBufferSize = transport->receiveBufferSize = buffer_bytes;
   qos.transport().use_builtin_transports = false;
   qos.transport().user_transports.push_back(transport);
   auto* participant = fast::DomainParticipantFactory::get_instance()->create_participant(
@@ -237,6 +239,83 @@ static void latency(int argc, char** argv) {
   }
 }
 
+// --- throughput --------------------------------------------------------------------------------
+
+constexpr uint32_t large_bytes = 100000;
+static arrivals arrived;
+
+struct Counting : fast::DataReaderListener {
+  void on_data_available(fast::DataReader* from) override {
+    fast::SampleInfo info;
+    while (from->take_next_sample(taken, &info) == ReturnCode_t::RETCODE_OK)
+      if (info.valid_data) note_arrivals(&arrived, 1);
+  }
+};
+
+template <typename Qos>
+static void set_stream_qos(Qos& qos, bool reliable, uint32_t size) {
+  qos.reliability().kind =
+      reliable ? fast::RELIABLE_RELIABILITY_QOS : fast::BEST_EFFORT_RELIABILITY_QOS;
+  qos.reliability().max_blocking_time = {1, 0};
+  qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
+  qos.durability().kind = fast::VOLATILE_DURABILITY_QOS;
+  int32_t most = size > large_bytes ? 64 : 4000;
+  qos.resource_limits().max_samples = most;
+  qos.resource_limits().max_instances = 1;
+  qos.resource_limits().max_samples_per_instance = most;
+  qos.resource_limits().allocated_samples = std::min(most, 100);
+  qos.data_sharing().off();
+}
+
+// Tuned: larger socket buffers, and a heartbeat that asks for repair soon.
+static void throughput(int argc, char** argv) {
+  std::string role = argv[2], mode = argv[3];
+  bool reliable = mode != "best-effort", tuned = mode == "tuned";
+  uint32_t size = static_cast<uint32_t>(atol(option(argc, argv, "--size", nullptr)));
+  int readers = atoi(option(argc, argv, "--number", nullptr));
+  auto* participant = new_participant(argc, argv, tuned ? 4u << 20 : 0u);
+  fast::TypeSupport type(new MsgType(size));
+  type.register_type(participant);
+  auto* topic =
+      participant->create_topic("stream", type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
+  taken = static_cast<Msg*>(type.create_data());
+  if (role == "sub") {
+    static Counting counting;
+    fast::DataReaderQos qos = fast::DATAREADER_QOS_DEFAULT;
+    set_stream_qos(qos, reliable, size);
+    auto* subscriber = participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
+    if (subscriber->create_datareader(topic, qos, &counting,
+                                      fast::StatusMask::data_available()) == nullptr)
+      give_up("reader");
+    say_arrivals(&arrived);
+  }
+  fast::DataWriterQos qos = fast::DATAWRITER_QOS_DEFAULT;
+  set_stream_qos(qos, reliable, size);
+  // The only mode that fragments.
+  if (size > most_in_one_message) qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;
+  if (tuned) qos.reliable_writer_qos().times.heartbeatPeriod = {0, 20u * 1000u * 1000u};
+  writer = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT)->create_datawriter(topic, qos);
+  if (writer == nullptr) give_up("writer");
+  for (;;) {
+    fast::PublicationMatchedStatus published;
+    writer->get_publication_matched_status(published);
+    if (published.current_count >= readers) break;
+    usleep(2000);
+  }
+  usleep(300000);
+  taken->length = size;
+  say("ready");
+  for (burst b; next_burst(&b);) {
+    while (is_due(&b)) {
+      taken->seq++;
+      if (writer->write(taken)) b.written++;
+      else b.refused++;
+    }
+    if (reliable) writer->wait_for_acknowledgments({10, 0});
+    say_sent(&b);
+  }
+}
+
 // --- footprint ---------------------------------------------------------------------------------
 
 static void footprint(int argc, char** argv) {
@@ -275,6 +354,8 @@ int main(int argc, char** argv) {
   if (argc < 4) give_up("usage: bench_fastdds version | BENCH ROLE MODE OPTION...");
   if (std::string(argv[1]) == "latency")
     latency(argc, argv);
+  else if (std::string(argv[1]) == "throughput")
+    throughput(argc, argv);
   else if (std::string(argv[1]) == "footprint")
     footprint(argc, argv);
   else

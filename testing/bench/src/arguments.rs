@@ -9,6 +9,7 @@ pub const USAGE: &str = "\
 usage: whimbrel-bench BENCH [OPTION]...
 
   latency            ping-pong: one-way latency, and where the median goes
+  throughput         one writer, one and four readers: rate, loss, work per sample
   footprint          memory, threads, work at idle, start to matched, size of the binary
 
   --quick            about a minute: fewer sizes, messages and repetitions
@@ -46,6 +47,8 @@ pub struct Arguments {
 pub enum Bench {
     /// Ping-pong.
     Latency,
+    /// Streams.
+    Throughput,
     /// What exists costs something.
     Footprint,
 }
@@ -60,6 +63,7 @@ impl Arguments {
         let mut found = Self {
             bench: match bench.as_str() {
                 "latency" => Bench::Latency,
+                "throughput" => Bench::Throughput,
                 "footprint" => Bench::Footprint,
                 _ => return Err(format!("there is no bench {bench}")),
             },

@@ -17,3 +17,5 @@ pub mod protocol;
 pub mod report;
 pub mod spread;
 pub mod stage;
+pub mod stream;
+pub mod throughput;

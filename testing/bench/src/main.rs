@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use whimbrel_bench::arguments::{Arguments, Bench, USAGE};
-use whimbrel_bench::{footprint, latency};
+use whimbrel_bench::{footprint, latency, throughput};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let report = match arguments.bench {
         Bench::Latency => latency::run(arguments)?,
+        Bench::Throughput => throughput::run(arguments)?,
         Bench::Footprint => footprint::run(arguments)?,
     };
     print!("{}", report.text());

@@ -54,37 +54,43 @@ impl FromStr for Order {
     }
 }
 
-/// Says `ready`, then has `block` run what each line of the input orders, until the input ends.
+/// Says `ready`, then answers each line of the input with what `answer` gives.
+///
+/// # Errors
+/// What `answer` gives.
+pub fn serve_lines(mut answer: impl FnMut(&str) -> Result<String, String>) -> Result<(), String> {
+    say(READY)?;
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        say(&answer(&line)?)?;
+    }
+    Ok(())
+}
+
+/// Has `block` run what each line of the input orders, and answers with its round trips.
 ///
 /// # Errors
 /// A line that is no order, or what `block` gives.
 pub fn serve(mut block: impl FnMut(Order) -> Result<Vec<u64>, String>) -> Result<(), String> {
-    say(READY)?;
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+    serve_lines(|line| {
         let mut answer = ROUND_TRIPS.to_owned();
         for ns in block(line.parse()?)? {
             answer.push(' ');
             answer.push_str(&ns.to_string());
         }
-        say(&answer)?;
-    }
-    Ok(())
+        Ok(answer)
+    })
 }
 
-/// Says `ready`, and again after `act` has done what each line of the input, a number, asks for.
+/// Has `act` do what each line of the input, a number, asks for, and answers `ready`.
 ///
 /// # Errors
 /// A line that is no number, or what `act` gives.
 pub fn serve_numbers(mut act: impl FnMut(usize) -> Result<(), String>) -> Result<(), String> {
-    say(READY)?;
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        act(line
-            .trim()
-            .parse()
-            .map_err(|_| format!("not a number: {line}"))?)?;
-        say(READY)?;
-    }
-    Ok(())
+    serve_lines(|line| {
+        let number = line.trim().parse();
+        act(number.map_err(|_| format!("not a number: {line}"))?)?;
+        Ok(READY.to_owned())
+    })
 }
 
 /// Says `ready` and waits for the input to end.

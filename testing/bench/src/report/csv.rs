@@ -22,6 +22,8 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 fn cell(value: &Value) -> String {
     match value {
         Value::Text(text) => quoted(text),
+        // Not measured.
+        Value::Number(number) if number.is_nan() => String::new(),
         Value::Number(number) => trimmed(*number),
     }
 }

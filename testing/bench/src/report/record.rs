@@ -9,7 +9,7 @@ pub struct Record(pub(super) Vec<(&'static str, Value)>);
 pub enum Value {
     /// Words.
     Text(String),
-    /// A figure; its unit is the end of its name.
+    /// A figure; its unit is the end of its name. NaN where it was not measured.
     Number(f64),
 }
 

@@ -34,8 +34,9 @@ fn csv_has_one_head_and_quotes_what_needs_it() {
     let whole = [
         Record::new().number("n", 1000.0),
         Record::new().number("n", 0.0),
+        Record::new().number("n", f64::NAN),
     ];
-    assert_eq!(csv::text(&whole), "n\n1000\n0\n");
+    assert_eq!(csv::text(&whole), "n\n1000\n0\n\n");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod ends;
 mod footprint;
 mod ping;
 mod pong;
+mod stream;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ fn run(words: &[String]) -> Result<(), String> {
         }
         ("latency", "pong") => pong::run(domain, mode),
         ("footprint", "match") => footprint::meet(domain, mode == "a"),
+        ("throughput", "pub") => stream::write(domain, mode, words),
+        ("throughput", "sub") => stream::read(domain, mode, words),
         ("footprint", "hold") => footprint::hold(domain),
         _ => Err(format!("no {role} of {bench}")),
     }

@@ -1,33 +1,20 @@
-//! The raw contestant: UDP datagrams with as many octets as a bus needs for the same sample.
-#![forbid(unsafe_code)]
+//! Ping-pong of datagrams.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use whimbrel_bench::protocol::{Order, RTPS_BYTES, SAMPLE_BYTES, option, serve, stand_by};
+use whimbrel_bench::protocol::{Order, option, serve, stand_by};
 
-/// First of the ports on which the answering processes listen; the domain is added.
-const PORT: u16 = 9000;
+use crate::datagram::{PORT, datagram_bytes};
+
 /// A datagram that is not answered by then was lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// First octet of the last datagram of a block.
 const LAST: u8 = 1;
 
-fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match run(&words) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("bench_raw {}: {why}", words.join(" "));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(words: &[String]) -> Result<(), String> {
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let [_, role, mode, ..] = words else {
         return Err("latency ROLE MODE OPTION...".into());
     };
@@ -74,7 +61,7 @@ struct Ping {
 
 impl Ping {
     fn block(&self, order: Order) -> std::io::Result<Vec<u64>> {
-        let mut sent = vec![0; order.size + SAMPLE_BYTES + RTPS_BYTES];
+        let mut sent = vec![0; datagram_bytes(order.size)];
         let mut room = vec![0; 65_536];
         let mut ns = Vec::with_capacity(order.count);
         self.socket.set_nonblocking(self.spin)?;

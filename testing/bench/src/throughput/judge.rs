@@ -1,0 +1,208 @@
+//! The goals of throughput, for one writer and one reader: ratios within the run.
+
+use super::flow::{Flow, Kind};
+use super::plan::Plan;
+use super::rows::{Row, find};
+use crate::contestant::Product;
+use crate::goal::{Goal, Side};
+
+/// Samples up to this size are judged against the rate of raw datagrams.
+const SMALL_BYTES: usize = 8192;
+/// The largest sample in one datagram that is measured.
+const DATAGRAM_BYTES: usize = 63_000;
+/// The smallest with fragments.
+const LARGE_BYTES: usize = 1 << 20;
+/// Sizes at which bundles are judged.
+const BUNDLED_BYTES: std::ops::RangeInclusive<usize> = 32..=1024;
+
+const RAW: Flow = flow(Product::Raw, Kind::BestEffort);
+const RELIABLE: Flow = flow(Product::Whimbrel, Kind::Reliable);
+const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
+
+const fn flow(product: Product, kind: Kind) -> Flow {
+    Flow { product, kind }
+}
+
+/// Every goal for which something was measured, by its worst size.
+pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
+    let judge = Judge { rows, plan };
+    let cyclone = |kind| vec![flow(Product::Cyclone, kind)];
+    let peers: Vec<Flow> = [Product::Cyclone, Product::FastDds]
+        .into_iter()
+        .flat_map(|product| [Kind::Reliable, Kind::Tuned].map(|kind| flow(product, kind)))
+        .collect();
+    [
+        judge.rate("reliable-of-raw", &[RAW], |size| size <= SMALL_BYTES, 0.85),
+        judge.rate("63000-B-of-raw", &[RAW], |size| size == DATAGRAM_BYTES, 0.6),
+        judge.rate(
+            "63000-B-of-cyclone-tuned",
+            &cyclone(Kind::Tuned),
+            |size| size == DATAGRAM_BYTES,
+            2.0,
+        ),
+        judge.rate(
+            "1-MiB-of-best-peer",
+            &peers,
+            |size| size == LARGE_BYTES,
+            1.3,
+        ),
+        judge.rate(
+            "bundles-of-cyclone-batched",
+            &cyclone(Kind::Batched),
+            |size| BUNDLED_BYTES.contains(&size),
+            2.0,
+        ),
+        judge.lost(
+            "reliable-lost-percent",
+            RELIABLE,
+            Side::AtMost,
+            0.0,
+            |row| Some(row.lost()),
+        ),
+        judge.lost(
+            "best-effort-lost-percent",
+            BEST_EFFORT,
+            Side::Below,
+            0.1,
+            |row| Some(row.lost()),
+        ),
+        judge.lost(
+            "best-effort-lost-percent-at-80",
+            BEST_EFFORT,
+            Side::AtMost,
+            0.0,
+            Row::lost_easy,
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+struct Judge<'a> {
+    rows: &'a [Row],
+    plan: &'a Plan,
+}
+
+impl Judge<'_> {
+    /// Our reliable rate as a multiple of the best of `others`.
+    fn rate(
+        &self,
+        name: &str,
+        others: &[Flow],
+        counts: impl Fn(usize) -> bool,
+        bound: f64,
+    ) -> Option<Goal> {
+        let rate = |flow, size| Some(find(self.rows, flow, 1, size)?.rate());
+        let sizes = self.plan.sizes.iter().filter(|size| counts(**size));
+        let figures = sizes.filter_map(|size| {
+            let theirs = others
+                .iter()
+                .filter_map(|it| rate(*it, *size))
+                .reduce(f64::max)?;
+            Some((rate(RELIABLE, *size)? / theirs, format!("{size} B")))
+        });
+        Goal::worst(format!("throughput.{name}"), figures, Side::AtLeast, bound)
+    }
+
+    fn lost(
+        &self,
+        name: &str,
+        flow: Flow,
+        side: Side,
+        bound: f64,
+        of: fn(&Row) -> Option<f64>,
+    ) -> Option<Goal> {
+        let figures = self.plan.sizes.iter().filter_map(|size| {
+            let row = find(self.rows, flow, 1, *size)?;
+            Some((of(row)?, format!("{size} B")))
+        });
+        Goal::worst(format!("throughput.{name}"), figures, side, bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use crate::process::Usage;
+    use crate::stream::{Received, Sent};
+
+    fn row(flow: Flow, size: usize, sent: u64, count: u64) -> Row {
+        let mut row = Row::new(flow, 1, size);
+        let written = Sent {
+            written: sent,
+            refused: 0,
+            ns: 1,
+        };
+        let received = Received {
+            count,
+            ns: 1_000_000_000,
+        };
+        row.add(written, &[received], Usage::default());
+        row
+    }
+
+    fn judged(rows: &[Row]) -> Vec<(String, bool)> {
+        let words = ["throughput".to_owned()];
+        let plan = Plan::new(&Arguments::parse(&words).unwrap()).unwrap();
+        let goals = goals(rows, &plan);
+        goals.iter().map(|it| (it.name.clone(), it.met())).collect()
+    }
+
+    fn check(rows: &[Row], wanted: &[(&str, bool)]) {
+        let wanted: Vec<_> = wanted.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        assert_eq!(judged(rows), wanted);
+    }
+
+    #[test]
+    fn rates_are_compared_at_their_sizes() {
+        let rows = [
+            row(RAW, 32, 1001, 1001),
+            row(RELIABLE, 32, 901, 901),
+            row(flow(Product::Cyclone, Kind::Batched), 32, 5001, 5001),
+            row(RELIABLE, LARGE_BYTES, 131, 131),
+            row(flow(Product::FastDds, Kind::Tuned), LARGE_BYTES, 101, 101),
+            row(flow(Product::Cyclone, Kind::Reliable), LARGE_BYTES, 51, 51),
+        ];
+        check(
+            &rows,
+            &[
+                ("throughput.reliable-of-raw", true),
+                ("throughput.1-MiB-of-best-peer", true),
+                ("throughput.bundles-of-cyclone-batched", false),
+                ("throughput.reliable-lost-percent", true),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_easy_rate_is_judged_where_it_ran() {
+        let mut lossy = row(BEST_EFFORT, 32, 100, 100);
+        let written = Sent {
+            written: 10,
+            refused: 0,
+            ns: 1,
+        };
+        lossy.add_easy(written, &[Received { count: 9, ns: 1 }]);
+        let wanted = [
+            ("throughput.best-effort-lost-percent", true),
+            ("throughput.best-effort-lost-percent-at-80", false),
+        ];
+        check(&[lossy], &wanted);
+    }
+
+    #[test]
+    fn losses_are_judged_by_kind() {
+        check(
+            &[
+                row(RELIABLE, 32, 100_000, 99_999),
+                row(BEST_EFFORT, 32, 100_000, 99_950),
+            ],
+            &[
+                ("throughput.reliable-lost-percent", false),
+                ("throughput.best-effort-lost-percent", true),
+            ],
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Streams: one writer as fast as it can, one reader or four, as RELIABLE or BEST_EFFORT.
+//!
+//! KEEP_ALL with a bounded history at the reader; the writer has a core of its own, the readers
+//! share the other. Streams take turns in rounds; the rate is that at which samples arrive.
+
+mod flow;
+mod judge;
+mod plan;
+mod race;
+mod rows;
+
+use crate::arguments::Arguments;
+use crate::contestant::{Product, Programs};
+use crate::machine;
+use crate::report::Report;
+
+use plan::Plan;
+use rows::Row;
+
+/// Runs the bench and gives what it found.
+///
+/// # Errors
+/// Somebody is missing, does not start or stalls.
+pub fn run(arguments: &Arguments) -> Result<Report, String> {
+    let plan = Plan::new(arguments)?;
+    let programs = Programs::new(&arguments.peers)?;
+    let products: Vec<Product> = plan.flows.iter().map(|it| it.product).collect();
+    let mut facts = machine::facts(&programs, &products)?;
+    let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    note(
+        "method",
+        "KEEP_ALL, rate of arrivals, writer on core 0, readers on core 1".into(),
+    );
+    note("rounds", plan.rounds.to_string());
+    note("burst_ms", plan.burst_ms.to_string());
+    let mut rows = Vec::new();
+    for readers in &plan.readers {
+        for size in &plan.sizes {
+            rows.extend(race::run(&plan, &programs, *readers, *size)?);
+        }
+    }
+    note("load_after", machine::load());
+    let tables = plan
+        .readers
+        .iter()
+        .map(|readers| rows::table(&rows, *readers, &plan));
+    Ok(Report {
+        name: "throughput",
+        facts,
+        tables: tables.collect(),
+        records: rows.iter().map(Row::record).collect(),
+        goals: judge::goals(&rows, &plan),
+        partial: arguments.is_partial(),
+    })
+}

@@ -1,0 +1,63 @@
+//! What is run: who, how many readers, which sizes, how long.
+
+use super::flow::{FLOWS, Flow};
+use crate::arguments::Arguments;
+
+const SIZES: [usize; 7] = [16, 32, 256, 1024, 8192, 63_000, 1 << 20];
+const SIZES_QUICK: [usize; 4] = [32, 1024, 63_000, 1 << 20];
+
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) flows: Vec<Flow>,
+    pub(super) readers: Vec<usize>,
+    pub(super) sizes: Vec<usize>,
+    pub(super) rounds: usize,
+    pub(super) burst_ms: u64,
+}
+
+impl Plan {
+    pub(super) fn new(arguments: &Arguments) -> Result<Self, String> {
+        let wanted = |it: &&Flow| arguments.wants(&it.name());
+        let flows: Vec<Flow> = FLOWS.iter().filter(wanted).copied().collect();
+        if flows.is_empty() {
+            let names: Vec<String> = FLOWS.iter().map(|it| it.name()).collect();
+            return Err(format!(
+                "nobody of this name; there are: {}",
+                names.join(", ")
+            ));
+        }
+        let usual = if arguments.quick {
+            &SIZES_QUICK[..]
+        } else {
+            &SIZES[..]
+        };
+        Ok(Self {
+            flows,
+            readers: vec![1, 4],
+            sizes: match arguments.sizes.as_slice() {
+                [] => usual.to_vec(),
+                sizes => sizes.to_vec(),
+            },
+            rounds: if arguments.quick { 2 } else { 5 },
+            burst_ms: if arguments.quick { 200 } else { 1000 },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_narrow_the_plan() {
+        let plan = |line: &str| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            Plan::new(&Arguments::parse(&words).unwrap())
+        };
+        assert_eq!(plan("throughput").unwrap().sizes, SIZES);
+        assert_eq!(plan("throughput --quick").unwrap().sizes, SIZES_QUICK);
+        let narrow = plan("throughput --contestant batched --sizes 32").unwrap();
+        assert_eq!((narrow.flows.len(), narrow.sizes), (1, vec![32]));
+        assert!(plan("throughput --contestant nobody").is_err());
+    }
+}

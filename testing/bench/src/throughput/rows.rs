@@ -1,0 +1,195 @@
+//! What was measured of one flow, number of readers and size.
+
+use super::flow::Flow;
+use super::plan::Plan;
+use crate::process::Usage;
+use crate::report::{Record, Table};
+use crate::stream::{Received, Sent};
+
+/// Rates, losses and work.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) flow: Flow,
+    pub(super) readers: usize,
+    pub(super) size: usize,
+    /// Of each round: arrivals per second at the slowest reader.
+    rates: Vec<f64>,
+    total: Total,
+    /// At a rate that should be easy.
+    easy: Option<Total>,
+    used: Usage,
+}
+
+/// Sums over rounds and readers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    sent: u64,
+    received: u64,
+    refused: u64,
+}
+
+impl Total {
+    fn add(&mut self, sent: Sent, received: &[Received]) {
+        self.sent += sent.written * received.len() as u64;
+        self.received += received.iter().map(|it| it.count).sum::<u64>();
+        self.refused += sent.refused;
+    }
+
+    /// In percent.
+    fn lost(&self) -> f64 {
+        let lost = self.sent.saturating_sub(self.received);
+        100.0 * lost as f64 / self.sent.max(1) as f64
+    }
+}
+
+impl Row {
+    pub(super) fn new(flow: Flow, readers: usize, size: usize) -> Self {
+        Self {
+            flow,
+            readers,
+            size,
+            rates: Vec::new(),
+            total: Total::default(),
+            easy: None,
+            used: Usage::default(),
+        }
+    }
+
+    /// Adds a round.
+    pub(super) fn add(&mut self, sent: Sent, received: &[Received], used: Usage) {
+        let slowest = received.iter().map(|it| it.rate()).reduce(f64::min);
+        self.rates.push(slowest.unwrap_or(0.0));
+        self.total.add(sent, received);
+        self.used = self.used.plus(used);
+    }
+
+    /// Adds a burst at a rate that should be easy.
+    pub(super) fn add_easy(&mut self, sent: Sent, received: &[Received]) {
+        self.easy.get_or_insert_default().add(sent, received);
+    }
+
+    /// Samples per second: the median of the rounds.
+    pub(super) fn rate(&self) -> f64 {
+        let mut rates = self.rates.clone();
+        rates.sort_by(f64::total_cmp);
+        rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// Share of samples that did not arrive, in percent.
+    pub(super) fn lost(&self) -> f64 {
+        self.total.lost()
+    }
+
+    /// The same at a rate that should be easy.
+    pub(super) fn lost_easy(&self) -> Option<f64> {
+        self.easy.map(|it| it.lost())
+    }
+
+    fn cpu_us(&self) -> f64 {
+        self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
+    }
+
+    /// One line for a person who waits.
+    pub(super) fn progress(&self) -> String {
+        format!(
+            "{} readers {:>7} B  {:<20} {:>9.0} samples/s  lost {:.3} %  {:.2} us of cores each",
+            self.readers,
+            self.size,
+            self.flow.name(),
+            self.rate(),
+            self.lost(),
+            self.cpu_us()
+        )
+    }
+
+    /// For CSV and JSON.
+    pub(super) fn record(&self) -> Record {
+        Record::new()
+            .text("product", self.flow.product.name())
+            .text("kind", self.flow.kind.name())
+            .number("readers", self.readers as f64)
+            .number("size_bytes", self.size as f64)
+            .number("samples_per_s", self.rate())
+            .number("mbit_per_s", self.rate() * self.size as f64 * 8e-6)
+            .number("lost_percent", self.lost())
+            .number("lost_percent_at_80", self.lost_easy().unwrap_or(f64::NAN))
+            .number("refused", self.total.refused as f64)
+            .number("cpu_us_per_sample", self.cpu_us())
+    }
+}
+
+/// The row of one flow, number of readers and size.
+pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Option<&Row> {
+    rows.iter()
+        .find(|row| row.flow == flow && row.readers == readers && row.size == size)
+}
+
+/// Rates, with losses where there were any.
+pub(super) fn table(rows: &[Row], readers: usize, plan: &Plan) -> Table {
+    let mut head = vec!["stream".to_owned()];
+    head.extend(plan.sizes.iter().map(|size| format!("{size} B")));
+    let line = |flow: &Flow| {
+        let mut cells = vec![flow.name()];
+        for size in &plan.sizes {
+            cells.push(find(rows, *flow, readers, *size).map_or("-".to_owned(), cell));
+        }
+        cells
+    };
+    Table {
+        title: format!("{readers} readers: samples/s (lost), us of cores per sample and reader"),
+        head,
+        lines: plan.flows.iter().map(line).collect(),
+    }
+}
+
+fn cell(row: &Row) -> String {
+    let lost = if row.lost() > 0.0 {
+        format!(" (lost {:.2} %)", row.lost())
+    } else {
+        String::new()
+    };
+    format!("{:.0}{lost}, {:.1}", row.rate(), row.cpu_us())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throughput::flow::FLOWS;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn sent(written: u64) -> Sent {
+        Sent {
+            written,
+            refused: 0,
+            ns: SECOND,
+        }
+    }
+
+    fn received(count: u64) -> Received {
+        Received { count, ns: SECOND }
+    }
+
+    #[test]
+    fn the_rate_is_the_median_of_the_slowest_reader() {
+        let mut row = Row::new(FLOWS[0], 2, 16);
+        for slow in [11, 31, 21] {
+            row.add(
+                sent(100),
+                &[received(101), received(slow)],
+                Usage::default(),
+            );
+        }
+        assert_eq!(row.rate(), 20.0);
+    }
+
+    #[test]
+    fn what_did_not_arrive_at_some_reader_is_lost() {
+        let mut row = Row::new(FLOWS[0], 2, 16);
+        row.add(sent(100), &[received(100), received(90)], Usage::default());
+        assert_eq!(row.lost(), 5.0);
+        assert_eq!(row.lost_easy(), None);
+        row.add_easy(sent(10), &[received(10), received(10)]);
+        assert_eq!(row.lost_easy(), Some(0.0));
+    }
+}
