@@ -129,11 +129,15 @@ static void on_answer(dds_entity_t from, void *nothing) {
   else send_next();
 }
 
-static void run_block(int listens) {
+static void fill_sample(void) {
   free(sample.payload._buffer);
   sample.payload._buffer = (uint8_t *)malloc(current.size + 1);
   memset(sample.payload._buffer, 0x55, current.size);
   sample.payload._length = sample.payload._maximum = (uint32_t)current.size;
+}
+
+static void run_block(int listens) {
+  fill_sample();
   if (listens) {
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
@@ -152,10 +156,51 @@ static void run_block(int listens) {
   }
 }
 
+/* Both ends in one process; callbacks may run within the write, so the main thread writes all. */
+static dds_entity_t answering_writer;
+
+static void answer_here(dds_entity_t from, void *nothing) {
+  (void)nothing;
+  void *taken = NULL;
+  dds_sample_info_t info;
+  int count = dds_take(from, &taken, &info, 1, 1);
+  if (count <= 0) return;
+  if (info.valid_data) done(dds_write(answering_writer, taken), "write");
+  dds_return_loan(from, &taken, count);
+}
+
+static void on_answer_here(dds_entity_t from, void *nothing) {
+  (void)nothing;
+  if (take_answer(from)) sem_post(&finished);
+}
+
+static void in_process(int domain) {
+  sem_init(&finished, 0, 0);
+  open_ends(domain, "pong", "ping", answer_here);
+  answering_writer = writer;
+  open_ends(domain, "ping", "pong", on_answer_here);
+  meet();
+  usleep(300000);
+  say("ready");
+  while (next_order(&current)) {
+    fill_sample();
+    while (current.done < current.count) {
+      struct timespec deadline;
+      clock_gettime(CLOCK_REALTIME, &deadline);
+      deadline.tv_sec += PATIENCE_S;
+      send_next();
+      if (sem_timedwait(&finished, &deadline) != 0) give_up("stalled after %zu", current.done);
+    }
+    say_round_trips(&current);
+  }
+  _exit(0);
+}
+
 static void latency(int argc, char **argv) {
   const char *role = argv[2], *mode = argv[3];
   int domain = atoi(option(argc, argv, "--domain", NULL));
-  int listens = strcmp(mode, "listener") == 0;
+  int listens = strcmp(mode, "listener") == 0 || strcmp(mode, "large") == 0;
+  if (strcmp(mode, "in-process") == 0) in_process(domain);
   if (!listens && strcmp(mode, "waitset") != 0) give_up("no mode %s", mode);
   if (strcmp(role, "pong") == 0) {
     open_ends(domain, "pong", "ping", listens ? answer : NULL);
@@ -277,7 +322,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (argc < 4) give_up("usage: bench_cyclone version | BENCH ROLE MODE OPTION...");
-  configure(option(argc, argv, "--interface", NULL), strcmp(argv[3], "tuned") == 0);
+  configure(option(argc, argv, "--interface", NULL), strcmp(argv[3], "tuned") == 0 || strcmp(argv[3], "large") == 0);
   if (strcmp(argv[1], "latency") == 0) latency(argc, argv);
   else if (strcmp(argv[1], "throughput") == 0) throughput(argc, argv);
   else if (strcmp(argv[1], "footprint") == 0) footprint(argc, argv);

@@ -111,23 +111,27 @@ static void set_ping_pong_qos(Qos& qos) {
 // --- ping-pong ---------------------------------------------------------------------------------
 
 // Larger ones need fragments, and those the asynchronous mode.
-constexpr uint32_t most_in_one_message = 65000;
+constexpr uint32_t most_in_one_message = 65000, most = 11u << 20;
 
 static void open_ends(int argc, char** argv, const char* write_topic, const char* read_topic,
                       fast::DataReaderListener* listener) {
-  auto* participant = new_participant(argc, argv);
-  fast::TypeSupport type(new MsgType(most_in_one_message));
+  bool large = std::string(argv[3]) == "large";
+  uint32_t size = large ? most : most_in_one_message;
+  // With the buffers of the system its large samples wait for repair.
+  auto* participant = new_participant(argc, argv, large ? 4u << 20 : 0u);
+  fast::TypeSupport type(new MsgType(size));
   type.register_type(participant);
   auto topic = [&](const char* name) {
     return participant->create_topic(name, type.get_type_name(), fast::TOPIC_QOS_DEFAULT);
   };
   fast::DataWriterQos writer_qos = fast::DATAWRITER_QOS_DEFAULT;
   set_ping_pong_qos(writer_qos);
+  if (large) writer_qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;
   fast::DataReaderQos reader_qos = fast::DATAREADER_QOS_DEFAULT;
   set_ping_pong_qos(reader_qos);
   written = static_cast<Msg*>(type.create_data());
   taken = static_cast<Msg*>(type.create_data());
-  memset(written->payload, 0x55, most_in_one_message);
+  memset(written->payload, 0x55, size);
   auto* publisher = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT);
   writer = publisher->create_datawriter(topic(write_topic), writer_qos);
   auto* subscriber = participant->create_subscriber(fast::SUBSCRIBER_QOS_DEFAULT);
@@ -211,9 +215,53 @@ static void run_block(bool listens) {
   }
 }
 
+// Both ends in one process; callbacks may run within the write, so the main thread writes all.
+static fast::DataWriter* answering_writer;
+
+struct AnsweringHere : fast::DataReaderListener {
+  Msg* room = nullptr;
+  void on_data_available(fast::DataReader* from) override {
+    fast::SampleInfo info;
+    if (from->take_next_sample(room, &info) != ReturnCode_t::RETCODE_OK || !info.valid_data) return;
+    if (!answering_writer->write(room)) give_up("write");
+  }
+};
+
+struct MeasuringHere : fast::DataReaderListener {
+  void on_data_available(fast::DataReader*) override {
+    if (take_answer()) sem_post(&finished);
+  }
+};
+
+static void in_process(int argc, char** argv) {
+  static AnsweringHere answering;
+  static MeasuringHere measuring;
+  sem_init(&finished, 0, 0);
+  open_ends(argc, argv, "pong", "ping", &answering);
+  answering_writer = writer;
+  answering.room = taken;
+  open_ends(argc, argv, "ping", "pong", &measuring);
+  meet();
+  usleep(300000);
+  say("ready");
+  while (next_order(&current)) {
+    written->length = static_cast<uint32_t>(current.size);
+    while (current.done < current.count) {
+      timespec deadline;
+      clock_gettime(CLOCK_REALTIME, &deadline);
+      deadline.tv_sec += PATIENCE_S;
+      send_next();
+      if (sem_timedwait(&finished, &deadline) != 0) give_up("stalled after %zu", current.done);
+    }
+    say_round_trips(&current);
+  }
+  _exit(0);
+}
+
 static void latency(int argc, char** argv) {
   std::string role = argv[2], mode = argv[3];
-  bool listens = mode == "listener";
+  bool listens = mode == "listener" || mode == "large";
+  if (mode == "in-process") in_process(argc, argv);
   if (!listens && mode != "waitset") give_up("no mode %s", argv[3]);
   static Answering answering;
   static Measuring measuring;
@@ -233,7 +281,8 @@ static void latency(int argc, char** argv) {
   usleep(300000);
   say("ready");
   while (next_order(&current)) {
-    if (current.size > most_in_one_message) give_up("%zu octets are too many", current.size);
+    if (current.size > (mode == "large" ? most : most_in_one_message))
+      give_up("%zu octets are too many", current.size);
     run_block(listens);
     say_round_trips(&current);
   }

@@ -54,6 +54,10 @@ pub enum Mode {
     Take,
     /// A task awaits a sample.
     Async,
+    /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
+    Large,
+    /// A callback, both ends in one participant's process.
+    InProcess,
 }
 
 impl Mode {
@@ -67,6 +71,8 @@ impl Mode {
             Self::WaitSet => "waitset",
             Self::Take => "take",
             Self::Async => "async",
+            Self::Large => "large",
+            Self::InProcess => "in-process",
         }
     }
 }
@@ -80,8 +86,8 @@ pub struct Contestant {
     pub mode: Mode,
 }
 
-/// Everyone who takes part in a ping-pong, in the order of the first round.
-pub const LATENCY: &[Contestant] = &[
+/// Everyone who takes part in the ping-pong of usual samples, in the order of the first round.
+pub const USUAL: &[Contestant] = &[
     of(Product::Raw, Mode::Calls),
     of(Product::Raw, Mode::Blocking),
     of(Product::Raw, Mode::Spinning),
@@ -93,6 +99,20 @@ pub const LATENCY: &[Contestant] = &[
     of(Product::Cyclone, Mode::WaitSet),
     of(Product::FastDds, Mode::Listener),
     of(Product::FastDds, Mode::WaitSet),
+];
+
+/// Everyone who takes part in that of large ones.
+pub const LARGE: &[Contestant] = &[
+    of(Product::Whimbrel, Mode::Large),
+    of(Product::Cyclone, Mode::Large),
+    of(Product::FastDds, Mode::Large),
+];
+
+/// Everyone who takes part in that within a process.
+pub const IN_PROCESS: &[Contestant] = &[
+    of(Product::Whimbrel, Mode::InProcess),
+    of(Product::Cyclone, Mode::InProcess),
+    of(Product::FastDds, Mode::InProcess),
 ];
 
 const fn of(product: Product, mode: Mode) -> Contestant {
@@ -113,7 +133,7 @@ impl Contestant {
 
     /// Whether it measures without a process that answers.
     pub fn is_alone(self) -> bool {
-        self.mode == Mode::Calls
+        matches!(self.mode, Mode::Calls | Mode::InProcess)
     }
 }
 
@@ -165,13 +185,17 @@ mod tests {
 
     #[test]
     fn contestants_are_named_once() {
-        let names: BTreeSet<String> = LATENCY.iter().map(|it| it.name()).collect();
-        assert_eq!(names.len(), LATENCY.len());
+        let all: Vec<String> = [USUAL, LARGE, IN_PROCESS]
+            .iter()
+            .flat_map(|it| it.iter().map(|it| it.name()))
+            .collect();
+        let names: BTreeSet<&String> = all.iter().collect();
+        assert_eq!(names.len(), all.len());
     }
 
     #[test]
     fn only_spinning_needs_a_second_core() {
-        for contestant in LATENCY {
+        for contestant in USUAL {
             let fits = contestant.fits(Placement::OneCore);
             assert_eq!(fits, contestant.mode != Mode::Spinning);
             assert!(contestant.fits(Placement::TwoHosts));

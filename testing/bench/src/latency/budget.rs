@@ -3,7 +3,7 @@
 //! By subtraction within the run: `raw calls` sends and receives in one thread, so it is the calls
 //! alone; `raw blocking` has the wake-up on top; what a bus needs beyond that is its own.
 
-use super::plan::Plan;
+use super::plan::Part;
 use super::rows::{Row, find};
 use crate::contestant::{Mode, Product};
 use crate::placement::Placement;
@@ -27,14 +27,14 @@ pub(super) fn split(total_us: f64, calls_us: f64, blocking_us: f64) -> Budget {
 }
 
 /// One table for each placement in which the raw socket ran.
-pub(super) fn tables(rows: &[Row], plan: &Plan) -> Vec<Table> {
-    plan.placements
+pub(super) fn tables(rows: &[Row], part: &Part) -> Vec<Table> {
+    part.placements
         .iter()
-        .filter_map(|placement| table(rows, *placement, plan))
+        .filter_map(|placement| table(rows, *placement, part))
         .collect()
 }
 
-fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Option<Table> {
+fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
     let raw = |mode, size| {
         Some(
             find(rows, placement, Product::Raw, mode, size)?
@@ -43,12 +43,12 @@ fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Option<Table> {
         )
     };
     let mut lines = Vec::new();
-    for contestant in plan
+    for contestant in part
         .contestants
         .iter()
         .filter(|it| it.product == Product::Whimbrel)
     {
-        for size in &plan.sizes {
+        for size in &part.sizes {
             let (product, mode) = (contestant.product, contestant.mode);
             let Some(row) = find(rows, placement, product, mode, *size) else {
                 continue;
@@ -59,9 +59,9 @@ fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Option<Table> {
                 contestant.name(),
                 format!("{size} B"),
                 format!("{total:.2}"),
-                part(budget.calls_us, total),
-                part(budget.wake_us, total),
-                part(budget.own_us, total),
+                share(budget.calls_us, total),
+                share(budget.wake_us, total),
+                share(budget.own_us, total),
                 format!("{:.2}", row.cpu_us()),
                 format!("{:.2}", row.waits()),
             ]);
@@ -84,7 +84,7 @@ fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Option<Table> {
     })
 }
 
-fn part(part_us: f64, total_us: f64) -> String {
+fn share(part_us: f64, total_us: f64) -> String {
     format!(
         "{part_us:.2} ({:.0} %)",
         100.0 * part_us / total_us.max(f64::MIN_POSITIVE)
@@ -102,6 +102,6 @@ mod tests {
             (budget.calls_us, budget.wake_us, budget.own_us),
             (3.0, 2.0, 7.0)
         );
-        assert_eq!(part(budget.own_us, 12.0), "7.00 (58 %)");
+        assert_eq!(share(budget.own_us, 12.0), "7.00 (58 %)");
     }
 }

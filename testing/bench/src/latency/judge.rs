@@ -1,6 +1,6 @@
-//! The goals of latency: ratios within the run, never absolute times.
+//! The goals of latency: ratios within the run; absolute only where nobody else is the measure.
 
-use super::plan::Plan;
+use super::plan::{Kind, Part};
 use super::rows::{Row, find};
 use crate::contestant::{Mode, Product};
 use crate::goal::{Goal, Side};
@@ -20,34 +20,84 @@ const OF_RAW: [(Placement, f64); 2] = [(Placement::TwoCores, 1.10), (Placement::
 /// Median of the other modes at most this many times that of the listener.
 const OF_LISTENER: f64 = 1.05;
 
+/// Median of large samples at most this many times that of the best peer.
+const LARGE_OF_PEERS: f64 = 0.7;
+
+/// Their 99th percentile at most this many times their median.
+const LARGE_STEADY: f64 = 2.0;
+
+/// Median within a process, in microseconds.
+const IN_PROCESS_US: f64 = 0.15;
+
+/// Median of the quickest mode at most this many times that of the spinning raw socket.
+const OF_SPINNING: f64 = 1.4;
+
 /// Every goal for which something was measured, by its worst size.
-pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
-    let judge = Judge { rows, plan };
-    let mut goals = Vec::new();
-    for (placement, bound) in OF_RAW {
-        for (mode, _) in MODES {
-            goals.extend(judge.of_raw(placement, mode, bound));
-        }
+pub(super) fn goals(rows: &[Row], part: &Part) -> Vec<Goal> {
+    let judge = Judge { rows, part };
+    match part.kind {
+        Kind::Usual => judge.usual(),
+        Kind::Large => judge.large(),
+        Kind::InProcess => judge.in_process(),
     }
-    for placement in &plan.placements {
-        for (mode, _) in MODES.iter().skip(1) {
-            goals.extend(judge.of_listener(*placement, *mode));
-        }
-        for (mode, theirs) in MODES {
-            for (label, quantile) in [("p50", 0.5), ("p99", 0.99)] {
-                goals.extend(judge.of_peers(*placement, mode, theirs, label, quantile));
-            }
-        }
-    }
-    goals
 }
 
 struct Judge<'a> {
     rows: &'a [Row],
-    plan: &'a Plan,
+    part: &'a Part,
 }
 
 impl Judge<'_> {
+    fn usual(&self) -> Vec<Goal> {
+        let mut goals = Vec::new();
+        for (placement, bound) in OF_RAW {
+            for (mode, _) in MODES {
+                goals.extend(self.of_raw(placement, mode, Mode::Blocking, bound));
+            }
+        }
+        goals.extend(self.of_raw(Placement::TwoCores, Mode::Take, Mode::Spinning, OF_SPINNING));
+        for placement in &self.part.placements {
+            for (mode, _) in MODES.iter().skip(1) {
+                goals.extend(self.of_listener(*placement, *mode));
+            }
+            for (mode, theirs) in MODES {
+                for (label, quantile) in [("p50", 0.5), ("p99", 0.99)] {
+                    goals.extend(self.of_peers(*placement, mode, theirs, (label, quantile), 1.0));
+                }
+            }
+        }
+        goals
+    }
+
+    fn large(&self) -> Vec<Goal> {
+        let (placement, mode) = (Placement::TwoCores, Mode::Large);
+        let steady = self.part.sizes.iter().filter_map(|size| {
+            let of = |quantile| self.us(placement, Product::Whimbrel, mode, *size, quantile);
+            Some((of(0.99)? / of(0.5)?, format!("{size} B")))
+        });
+        let name = format!("latency.{placement}.large.p99-of-p50");
+        let steady = Goal::worst(name, steady, Side::AtMost, LARGE_STEADY);
+        let quick = self.of_peers(placement, mode, mode, ("p50", 0.5), LARGE_OF_PEERS);
+        quick.into_iter().chain(steady).collect()
+    }
+
+    fn in_process(&self) -> Vec<Goal> {
+        let figures = self.part.sizes.iter().filter_map(|size| {
+            let ours = self.us(
+                Placement::Free,
+                Product::Whimbrel,
+                Mode::InProcess,
+                *size,
+                0.5,
+            )?;
+            Some((ours, format!("{size} B")))
+        });
+        let name = "latency.in-process.p50-us";
+        Goal::worst(name, figures, Side::AtMost, IN_PROCESS_US)
+            .into_iter()
+            .collect()
+    }
+
     fn us(
         &self,
         placement: Placement,
@@ -60,18 +110,19 @@ impl Judge<'_> {
         Some(row.spread.us(quantile))
     }
 
-    fn of_raw(&self, placement: Placement, mode: Mode, bound: f64) -> Option<Goal> {
-        let figures = self.plan.sizes.iter().filter_map(|size| {
+    fn of_raw(&self, placement: Placement, mode: Mode, raw_mode: Mode, bound: f64) -> Option<Goal> {
+        let figures = self.part.sizes.iter().filter_map(|size| {
             let ours = self.us(placement, Product::Whimbrel, mode, *size, 0.5)?;
-            let raw = self.us(placement, Product::Raw, Mode::Blocking, *size, 0.5)?;
+            let raw = self.us(placement, Product::Raw, raw_mode, *size, 0.5)?;
             Some((ours / raw, format!("{size} B")))
         });
-        let name = format!("latency.{placement}.{}.p50-of-raw-blocking", mode.name());
+        let (ours, theirs) = (mode.name(), raw_mode.name());
+        let name = format!("latency.{placement}.{ours}.p50-of-raw-{theirs}");
         Goal::worst(name, figures, Side::AtMost, bound)
     }
 
     fn of_listener(&self, placement: Placement, mode: Mode) -> Option<Goal> {
-        let figures = self.plan.sizes.iter().filter_map(|size| {
+        let figures = self.part.sizes.iter().filter_map(|size| {
             let ours = self.us(placement, Product::Whimbrel, mode, *size, 0.5)?;
             let listener = self.us(placement, Product::Whimbrel, Mode::Listener, *size, 0.5)?;
             Some((ours / listener, format!("{size} B")))
@@ -85,10 +136,10 @@ impl Judge<'_> {
         placement: Placement,
         mode: Mode,
         theirs: Mode,
-        label: &str,
-        quantile: f64,
+        (label, quantile): (&str, f64),
+        bound: f64,
     ) -> Option<Goal> {
-        let figures = self.plan.sizes.iter().flat_map(|size| {
+        let figures = self.part.sizes.iter().flat_map(|size| {
             [Product::Cyclone, Product::FastDds]
                 .into_iter()
                 .filter_map(move |peer| {
@@ -98,14 +149,19 @@ impl Judge<'_> {
                 })
         });
         let name = format!("latency.{placement}.{}.{label}-of-peers", mode.name());
-        Goal::worst(name, figures, Side::Below, 1.0)
+        let side = if bound < 1.0 {
+            Side::AtMost
+        } else {
+            Side::Below
+        };
+        Goal::worst(name, figures, side, bound)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestant::{Contestant, LATENCY};
+    use crate::contestant::{Contestant, USUAL};
     use crate::process::Usage;
     use crate::protocol::Order;
 
@@ -122,14 +178,16 @@ mod tests {
         row
     }
 
-    fn judged(rows: &[Row]) -> Vec<(String, bool)> {
-        let plan = Plan {
-            contestants: LATENCY.to_vec(),
+    fn judged(rows: &[Row], kind: Kind) -> Vec<(String, bool)> {
+        let part = Part {
+            kind,
+            contestants: USUAL.to_vec(),
             placements: vec![Placement::OneCore],
             sizes: vec![SIZE],
             messages: 10,
+            warm: 0,
         };
-        let goals = goals(rows, &plan);
+        let goals = goals(rows, &part);
         goals
             .into_iter()
             .map(|it| (it.name.clone(), it.met()))
@@ -146,7 +204,7 @@ mod tests {
             row(Product::Cyclone, Mode::WaitSet, 160),
             row(Product::FastDds, Mode::WaitSet, 135),
         ];
-        let judged = judged(&rows);
+        let judged = judged(&rows, Kind::Usual);
         let wanted = [
             ("latency.one-core.listener.p50-of-raw-blocking", true),
             ("latency.one-core.take.p50-of-raw-blocking", false),
@@ -165,6 +223,36 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_not_judged() {
-        assert_eq!(judged(&[row(Product::Whimbrel, Mode::Take, 1)]), []);
+        assert_eq!(
+            judged(&[row(Product::Whimbrel, Mode::Take, 1)], Kind::Usual),
+            []
+        );
+    }
+
+    fn check_placed(placement: Placement, mode: Mode, us: [u64; 2], kind: Kind, wanted: &[bool]) {
+        let [ours, theirs] = us;
+        let mut rows = [
+            row(Product::Whimbrel, mode, ours),
+            row(Product::Cyclone, mode, theirs),
+        ];
+        rows.iter_mut().for_each(|it| it.placement = placement);
+        let judged = judged(&rows, kind);
+        let met: Vec<bool> = judged.iter().map(|it| it.1).collect();
+        assert_eq!(met, wanted, "{us:?}: {judged:?}");
+    }
+
+    #[test]
+    fn large_samples_are_quick_and_steady() {
+        let (two_cores, large) = (Placement::TwoCores, Mode::Large);
+        check_placed(two_cores, large, [69, 100], Kind::Large, &[true, true]);
+        check_placed(two_cores, large, [80, 100], Kind::Large, &[false, true]);
+        check_placed(Placement::OneCore, large, [80, 100], Kind::Large, &[]);
+    }
+
+    #[test]
+    fn within_a_process_the_bound_is_absolute() {
+        let (free, mode) = (Placement::Free, Mode::InProcess);
+        check_placed(free, mode, [1, 100], Kind::InProcess, &[false]);
+        check_placed(free, mode, [0, 100], Kind::InProcess, &[true]);
     }
 }

@@ -12,9 +12,9 @@ mod rows;
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
 use crate::machine;
-use crate::report::{Report, Table};
+use crate::report::Report;
 
-use plan::{Plan, ROUNDS, WARM};
+use plan::ROUNDS;
 use rows::Row;
 
 /// Runs the bench and gives what it found.
@@ -22,39 +22,39 @@ use rows::Row;
 /// # Errors
 /// Somebody is missing, does not start or stalls.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
-    let plan = Plan::new(arguments)?;
+    let parts = plan::parts(arguments)?;
     let programs = Programs::new(&arguments.peers)?;
-    let products: Vec<Product> = plan.contestants.iter().map(|it| it.product).collect();
+    let who = parts.iter().flat_map(|part| &part.contestants);
+    let products: Vec<Product> = who.map(|it| it.product).collect();
     let mut facts = machine::facts(&programs, &products)?;
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note(
         "method",
         "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
     );
-    note("messages", (plan.per_round() * ROUNDS).to_string());
     note("rounds", ROUNDS.to_string());
-    note("warm-up per round", WARM.to_string());
-    let mut rows = Vec::new();
-    let mut others = Vec::new();
-    for placement in &plan.placements {
-        let (found, busy) = race::run(&plan, &programs, *placement)?;
-        rows.extend(found);
-        others.push(format!("{placement} {busy:.0} %"));
+    let (mut others, mut tables) = (Vec::new(), Vec::new());
+    let (mut records, mut goals) = (Vec::new(), Vec::new());
+    for part in &parts {
+        let mut rows = Vec::new();
+        for placement in &part.placements {
+            let (found, busy) = race::run(part, &programs, *placement)?;
+            rows.extend(found);
+            others.push(format!("{placement} {busy:.0} %"));
+            tables.push(rows::table(&rows, *placement, part));
+        }
+        tables.extend(budget::tables(&rows, part));
+        records.extend(rows.iter().map(Row::record));
+        goals.extend(judge::goals(&rows, part));
     }
     note("others' share of all cores", others.join(", "));
     note("load_after", machine::load());
-    let mut tables: Vec<Table> = plan
-        .placements
-        .iter()
-        .map(|placement| rows::table(&rows, *placement, &plan))
-        .collect();
-    tables.extend(budget::tables(&rows, &plan));
     Ok(Report {
         name: "latency",
         facts,
         tables,
-        records: rows.iter().map(Row::record).collect(),
-        goals: judge::goals(&rows, &plan),
+        records,
+        goals,
         partial: arguments.is_partial(),
     })
 }

@@ -1,7 +1,7 @@
 //! What is run: who, where, which sizes, how many messages.
 
 use crate::arguments::Arguments;
-use crate::contestant::{Contestant, LATENCY};
+use crate::contestant::{Contestant, IN_PROCESS, LARGE, USUAL};
 use crate::placement::Placement;
 
 /// Octets of payload that goals speak of.
@@ -9,97 +9,158 @@ const SIZES: [usize; 12] = [
     16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 63_000,
 ];
 const SIZES_QUICK: [usize; 4] = [16, 1024, 16_384, 63_000];
+const SIZES_LARGE: [usize; 2] = [1 << 20, 10 << 20];
+const SIZES_IN_PROCESS: [usize; 2] = [16, 16_384];
 
 const MESSAGES: usize = 10_000;
 const MESSAGES_QUICK: usize = 2000;
+const MESSAGES_LARGE: usize = 400;
+const MESSAGES_LARGE_QUICK: usize = 40;
 
 /// Turns of each contestant per placement and size.
 pub(super) const ROUNDS: usize = 20;
 
 /// Round trips before those of a round that count.
-pub(super) const WARM: usize = 50;
+const WARM: usize = 50;
+const WARM_LARGE: usize = 1;
 
-/// What is run.
+/// What is measured by the same goals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Samples of one datagram, or few.
+    Usual,
+    /// Samples of many fragments.
+    Large,
+    /// Both ends in one process.
+    InProcess,
+}
+
+/// A part of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct Part {
+    pub(super) kind: Kind,
     pub(super) contestants: Vec<Contestant>,
     pub(super) placements: Vec<Placement>,
     pub(super) sizes: Vec<usize>,
     /// Round trips per contestant, placement and size.
     pub(super) messages: usize,
+    /// Round trips before those of a round that count.
+    pub(super) warm: usize,
 }
 
-impl Plan {
-    pub(super) fn new(arguments: &Arguments) -> Result<Self, String> {
-        let wanted = |it: &&Contestant| arguments.wants(&it.name());
-        let contestants: Vec<Contestant> = LATENCY.iter().filter(wanted).copied().collect();
-        if contestants.is_empty() {
-            let names: Vec<String> = LATENCY.iter().map(|it| it.name()).collect();
-            return Err(format!(
-                "nobody of this name; there are: {}",
-                names.join(", ")
-            ));
-        }
-        let usual = if arguments.quick {
-            (&SIZES_QUICK[..], MESSAGES_QUICK)
-        } else {
-            (&SIZES[..], MESSAGES)
-        };
-        Ok(Self {
-            contestants,
-            placements: arguments
-                .placement
-                .map_or(Placement::ALL.to_vec(), |only| vec![only]),
-            sizes: match arguments.sizes.as_slice() {
-                [] => usual.0.to_vec(),
-                sizes => sizes.to_vec(),
-            },
-            messages: arguments.messages.unwrap_or(usual.1),
-        })
-    }
-
+impl Part {
     /// Round trips of one round that count.
     pub(super) fn per_round(&self) -> usize {
         self.messages.div_ceil(ROUNDS)
     }
+
+    /// Without whom and where nothing was asked for.
+    fn narrowed(mut self, arguments: &Arguments) -> Option<Self> {
+        self.contestants.retain(|it| arguments.wants(&it.name()));
+        let wanted = |it: &Placement| arguments.placement.is_none_or(|only| only == *it);
+        self.placements.retain(wanted);
+        if let Some(messages) = arguments.messages {
+            self.messages = messages;
+        }
+        (!self.contestants.is_empty() && !self.placements.is_empty()).then_some(self)
+    }
+}
+
+/// All parts of a run that were asked for. Sizes that were named are those of usual samples, and
+/// then nothing else is run.
+pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
+    let of_run = |full, quick| if arguments.quick { quick } else { full };
+    let usual = Part {
+        kind: Kind::Usual,
+        contestants: USUAL.to_vec(),
+        placements: Placement::ALL.to_vec(),
+        sizes: match arguments.sizes.as_slice() {
+            [] if arguments.quick => SIZES_QUICK.to_vec(),
+            [] => SIZES.to_vec(),
+            sizes => sizes.to_vec(),
+        },
+        messages: of_run(MESSAGES, MESSAGES_QUICK),
+        warm: WARM,
+    };
+    let large = Part {
+        kind: Kind::Large,
+        contestants: LARGE.to_vec(),
+        placements: vec![Placement::TwoCores],
+        sizes: SIZES_LARGE.to_vec(),
+        messages: of_run(MESSAGES_LARGE, MESSAGES_LARGE_QUICK),
+        warm: WARM_LARGE,
+    };
+    let in_process = Part {
+        kind: Kind::InProcess,
+        contestants: IN_PROCESS.to_vec(),
+        placements: vec![Placement::Free],
+        sizes: SIZES_IN_PROCESS.to_vec(),
+        ..usual
+    };
+    let mut parts = vec![usual];
+    if arguments.sizes.is_empty() {
+        parts.extend([large, in_process]);
+    }
+    let narrowed = parts.into_iter().filter_map(|it| it.narrowed(arguments));
+    let narrowed: Vec<Part> = narrowed.collect();
+    if narrowed.is_empty() {
+        let all = [USUAL, LARGE, IN_PROCESS].concat();
+        let names: Vec<String> = all.iter().map(|it| it.name()).collect();
+        return Err(format!(
+            "nobody of this name there; there are: {}",
+            names.join(", ")
+        ));
+    }
+    Ok(narrowed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn plan(line: &str) -> Result<Plan, String> {
+    fn plan(line: &str) -> Result<Vec<Part>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Plan::new(&Arguments::parse(&words)?)
+        parts(&Arguments::parse(&words)?)
     }
 
     #[test]
     fn the_full_form_has_all_sizes_and_placements() {
-        let plan = plan("latency").unwrap();
-        assert_eq!(plan.sizes, SIZES);
-        assert_eq!(plan.placements, Placement::ALL);
-        assert_eq!(plan.per_round() * ROUNDS, MESSAGES);
+        let parts = plan("latency").unwrap();
+        let kinds: Vec<Kind> = parts.iter().map(|it| it.kind).collect();
+        assert_eq!(kinds, [Kind::Usual, Kind::Large, Kind::InProcess]);
+        assert_eq!(parts[0].sizes, SIZES);
+        assert_eq!(parts[0].placements, Placement::ALL);
+        assert_eq!(parts[0].per_round() * ROUNDS, MESSAGES);
     }
 
     #[test]
     fn words_narrow_the_plan() {
-        let plan = plan("latency --quick --contestant raw --placement free --messages 30").unwrap();
-        assert_eq!(plan.sizes, SIZES_QUICK);
-        assert_eq!(plan.placements, [Placement::Free]);
+        let parts =
+            plan("latency --quick --contestant raw --placement free --messages 30").unwrap();
+        assert_eq!(parts.len(), 1);
+        assert_eq!(parts[0].sizes, SIZES_QUICK);
+        assert_eq!(parts[0].placements, [Placement::Free]);
         assert!(
-            plan.contestants
+            parts[0]
+                .contestants
                 .iter()
                 .all(|it| it.name().starts_with("raw"))
         );
-        assert_eq!(plan.per_round(), 2);
+        assert_eq!(parts[0].per_round(), 2);
+        assert_eq!(plan("latency --sizes 16").unwrap().len(), 1);
+        assert_eq!(
+            plan("latency --contestant large").unwrap()[0].kind,
+            Kind::Large
+        );
     }
 
     #[test]
     fn a_name_that_nobody_has_is_an_error() {
+        let why = plan("latency --contestant nobody").unwrap_err();
         assert!(
-            plan("latency --contestant nobody")
-                .unwrap_err()
-                .contains("raw calls")
+            why.contains("raw calls") && why.contains("fastdds in-process"),
+            "{why}"
         );
+        assert!(plan("latency --contestant large --placement free").is_err());
     }
 }

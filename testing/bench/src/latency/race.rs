@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan::{Plan, ROUNDS, WARM};
+use super::plan::{Part, ROUNDS};
 use super::rows::Row;
 use crate::contestant::{Contestant, Programs};
 use crate::machine;
@@ -83,13 +83,13 @@ impl Runner {
 
 /// All rows of one placement, and the share of all cores in percent that others used meanwhile.
 pub(super) fn run(
-    plan: &Plan,
+    part: &Part,
     programs: &Programs,
     placement: Placement,
 ) -> Result<(Vec<Row>, f64), String> {
     let stage = Stage::new(placement)?;
     let seats = stage.seats();
-    let fitting = plan.contestants.iter().filter(|it| it.fits(placement));
+    let fitting = part.contestants.iter().filter(|it| it.fits(placement));
     let mut runners = fitting
         .enumerate()
         .map(|(domain, it)| Runner::start(*it, programs, &seats, domain + 1))
@@ -100,15 +100,15 @@ pub(super) fn run(
     let mut rows = Vec::new();
     let (worked_before, all_before) = machine::worked();
     let mut ours = Usage::default();
-    for size in &plan.sizes {
+    for size in &part.sizes {
         let mut of_size: Vec<Row> = runners
             .iter()
             .map(|runner| Row::new(runner.contestant, placement, *size))
             .collect();
         let order = Order {
             size: *size,
-            count: plan.per_round(),
-            warm: WARM,
+            count: part.per_round(),
+            warm: part.warm,
         };
         for turn in turns(runners.len()) {
             let (trips, used) = runners[turn].round(order)?;

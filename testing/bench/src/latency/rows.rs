@@ -1,6 +1,6 @@
 //! What was measured of one contestant, placement and size.
 
-use super::plan::Plan;
+use super::plan::Part;
 use crate::contestant::{Contestant, Mode, Product};
 use crate::placement::Placement;
 use crate::process::Usage;
@@ -103,13 +103,13 @@ pub(super) fn find(
 }
 
 /// Medians and 99th percentiles of one placement.
-pub(super) fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Table {
+pub(super) fn table(rows: &[Row], placement: Placement, part: &Part) -> Table {
     let mut head = vec!["contestant".to_owned()];
-    head.extend(plan.sizes.iter().map(|size| format!("{size} B")));
+    head.extend(part.sizes.iter().map(|size| format!("{size} B")));
     let line = |contestant: &Contestant| {
         let mut cells = vec![contestant.name()];
         let (product, mode) = (contestant.product, contestant.mode);
-        for size in &plan.sizes {
+        for size in &part.sizes {
             let row = find(rows, placement, product, mode, *size);
             cells.push(row.map_or("-".to_owned(), |row| {
                 format!("{:.2} / {:.2}", row.spread.us(0.5), row.spread.us(0.99))
@@ -120,6 +120,6 @@ pub(super) fn table(rows: &[Row], placement: Placement, plan: &Plan) -> Table {
     Table {
         title: format!("{placement}: one-way latency, p50 / p99, us"),
         head,
-        lines: plan.contestants.iter().map(line).collect(),
+        lines: part.contestants.iter().map(line).collect(),
     }
 }

@@ -3,6 +3,7 @@
 
 mod ends;
 mod footprint;
+mod local;
 mod ping;
 mod pong;
 mod stream;
@@ -30,6 +31,10 @@ fn run(words: &[String]) -> Result<(), String> {
         .parse()
         .map_err(|_| "bad domain")?;
     match (bench.as_str(), role.as_str()) {
+        ("latency", "ping") if mode == "in-process" => {
+            let local = local::Local::new(domain)?;
+            serve(|order| local.block(order))
+        }
         ("latency", "ping") => {
             let mut ping = ping::Ping::new(domain, mode)?;
             serve(|order| ping.block(order))

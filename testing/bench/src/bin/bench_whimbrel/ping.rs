@@ -69,7 +69,7 @@ impl Block {
 impl Ping {
     pub(crate) fn new(domain: u32, mode: &str) -> Result<Self, String> {
         let ends = Ends::new(domain, "ping", "pong").map_err(|error| error.to_string())?;
-        let receiving = if mode == "listener" {
+        let receiving = if matches!(mode, "listener" | "large") {
             let nothing = Order {
                 size: 0,
                 count: 0,

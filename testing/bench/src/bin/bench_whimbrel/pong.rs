@@ -9,7 +9,7 @@ use crate::ends::{Ends, Msg, Way};
 
 pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
     let ends = Ends::new(domain, "pong", "ping").map_err(|error| error.to_string())?;
-    if mode == "listener" {
+    if matches!(mode, "listener" | "large") {
         listen(&ends);
         return stand_by();
     }
