@@ -54,6 +54,15 @@ impl Duration {
         self.0 == 0
     }
 
+    /// Both together; infinite stays infinite.
+    #[must_use]
+    pub const fn plus(self, more: Self) -> Self {
+        if self.is_infinite() || more.is_infinite() {
+            return Self::INFINITE;
+        }
+        Self(self.0.saturating_add(more.0))
+    }
+
     /// This span `factor` times; infinite where it overflows.
     #[must_use]
     pub const fn times(self, factor: u32) -> Self {

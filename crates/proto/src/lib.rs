@@ -46,6 +46,7 @@ pub mod discovery;
 pub mod message;
 pub mod outbox;
 pub mod participant;
+mod patience;
 pub mod peer;
 pub mod reader;
 pub mod receive;

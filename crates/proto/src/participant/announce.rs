@@ -29,8 +29,42 @@ enum Meant {
     All,
     /// Whoever listens at the address: not known, or no more.
     Listener,
-    /// One participant alone, which is asked to answer where its endpoints are given.
-    One(GuidPrefix, Option<BuiltinEndpoints>),
+    /// One participant alone.
+    One(GuidPrefix, Telling),
+}
+
+/// Why one participant alone is told that we are here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Telling {
+    /// Our announcements to all do not reach it, or it is a peer by our settings.
+    Alone,
+    /// The same, as it seems: whoever does hear us says so.
+    Question(VendorId, BuiltinEndpoints),
+    /// It has announced itself, and is asked to say that it hears us.
+    Answer(VendorId, BuiltinEndpoints),
+    /// It keeps telling us alone, so it may not hear our announcements to all.
+    InReturn,
+}
+
+impl Telling {
+    /// Whose announcement it is by name: what answers another's announcement names the reader,
+    /// so that it is not taken for want of multicast. Else two that answer each other would go
+    /// on for ever.
+    const fn reader(self) -> EntityId {
+        match self {
+            Self::Alone | Self::Question(..) => EntityId::UNKNOWN,
+            Self::Answer(..) | Self::InReturn => EntityId::SPDP_READER,
+        }
+    }
+
+    const fn question(self) -> Option<(VendorId, BuiltinEndpoints)> {
+        match self {
+            Self::Question(vendor, endpoints) | Self::Answer(vendor, endpoints) => {
+                Some((vendor, endpoints))
+            }
+            Self::Alone | Self::InReturn => None,
+        }
+    }
 }
 
 impl Participant {
@@ -38,45 +72,59 @@ impl Participant {
     pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let change = self.own_change(SequenceNumber::FIRST, ChangeKind::Alive);
         let replies = core::mem::take(&mut self.replies);
-        let mut directed = replies.clone();
+        let mut directed = BTreeMap::new();
         if core::mem::take(&mut self.timer.due) {
-            let mut undirected = Vec::new();
-            let known = self.known_listeners();
-            for locator in &self.config.announce_to {
-                // An explicit peer that we know is told that it is meant.
-                match known.get(locator) {
-                    Some(prefix) => {
-                        directed.insert(*prefix);
-                    }
-                    None => undirected.push(*locator),
-                }
-            }
             self.statistics.announcements_sent =
                 self.statistics.announcements_sent.saturating_add(1);
+            let known = self.known_listeners();
+            let unknown = |it: &&Locator| !known.contains_key(*it);
+            let undirected = self.config.announce_to.iter().filter(unknown);
             let (groups, peers): (Vec<_>, Vec<_>) = undirected
-                .iter()
-                .partition(|it: &&Locator| it.is_multicast());
+                .copied()
+                .partition(|it: &Locator| it.is_multicast());
             self.send_own(&change, Meant::All, &groups, outbox);
             self.send_own(&change, Meant::Listener, &peers, outbox);
-            directed.extend(
-                self.remotes
-                    .keys()
-                    .copied()
-                    .filter(|prefix| self.needs_unicast(now, *prefix)),
-            );
+            // An explicit peer that we know is told that it is meant.
+            directed.extend(known.into_values().map(|it| (it, Telling::Alone)));
+            for prefix in self.remotes.keys() {
+                if let Some(telling) = self.needs_unicast(now, *prefix) {
+                    directed.entry(*prefix).or_insert(telling);
+                }
+            }
         }
-        for prefix in directed {
-            let Some(remote) = self.remotes.get(&prefix) else {
-                continue;
-            };
-            let to = self.directed_to(remote, replies.contains(&prefix));
-            let asked = replies
-                .contains(&prefix)
-                .then_some(remote.data.builtin_endpoints);
-            self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
-            self.send_own(&change, Meant::One(prefix, asked), &to, outbox);
+        for prefix in replies {
+            if let Some(remote) = self.remotes.get(&prefix) {
+                let asked = (remote.vendor(), remote.data.builtin_endpoints);
+                directed.insert(prefix, Telling::Answer(asked.0, asked.1));
+            }
+        }
+        for (prefix, telling) in directed {
+            self.tell(now, prefix, telling, &change, outbox);
         }
         self.send_probes(&change, outbox);
+    }
+
+    /// Tells `prefix` alone that we are here.
+    fn tell(
+        &mut self,
+        now: Instant,
+        prefix: GuidPrefix,
+        telling: Telling,
+        change: &Change,
+        outbox: &mut impl Outbox,
+    ) {
+        let Some(remote) = self.remotes.get_mut(&prefix) else {
+            return;
+        };
+        remote.told_at = Some(now);
+        let mut to = remote.reached.clone();
+        if let Telling::Answer(..) = telling {
+            // Also to addresses from which it has not answered.
+            let more = remote.metatraffic.locators.iter();
+            to.extend(more.filter(|it| !remote.reached.contains(it)));
+        }
+        self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
+        self.send_own(change, Meant::One(prefix, telling), &to, outbox);
     }
 
     fn send_probes(&mut self, change: &Change, outbox: &mut impl Outbox) {
@@ -126,26 +174,37 @@ impl Participant {
         known
     }
 
-    /// True when our announcements to all may not reach `prefix`, so that it needs its own to
-    /// keep us alive.
+    /// Why `prefix` needs an announcement of its own to keep us alive, if it does: those to all
+    /// may not reach it.
     ///
     /// Where both have joined a group that we announce to, and announcements that are not meant
     /// for us alone keep arriving, multicast is taken to work both ways. Fast DDS repeats its
     /// announcements to everybody it knows as unicast that looks like multicast, so that theirs
     /// prove nothing.
-    fn needs_unicast(&self, now: Instant, prefix: GuidPrefix) -> bool {
-        let Some(remote) = self.remotes.get(&prefix).filter(|it| it.confirmed) else {
-            return false;
-        };
+    fn needs_unicast(&self, now: Instant, prefix: GuidPrefix) -> Option<Telling> {
+        let remote = self.remotes.get(&prefix).filter(|it| it.confirmed)?;
+        let (period, lease) = (self.config.announce_period, self.config.lease);
+        let pause = period.divided_by(4).times(3);
+        if remote.told_at.is_some_and(|at| now.since(at) < pause) {
+            return None;
+        }
         let common = remote
             .data
             .metatraffic_multicast
             .iter()
             .any(|group| self.config.announce_to.contains(group));
-        let silent = !remote.greetings.prove_multicast(now, self.config.lease);
+        if !common || remote.vendor() == VendorId::FAST_DDS {
+            return Some(Telling::Alone);
+        }
         // What arrived late may have shown that it hears us after it took us for lost.
-        let silent = silent || !self.builtin.is_answered_by(&remote.data);
-        !common || silent || remote.vendor() == VendorId::FAST_DDS
+        let since = remote.discovered_at;
+        let unheard = !remote.greetings.reach_us(now, since, lease);
+        if unheard || !self.builtin.is_answered_by(&remote.data) {
+            let endpoints = remote.data.builtin_endpoints;
+            return Some(Telling::Question(remote.vendor(), endpoints));
+        }
+        let told = remote.greetings.tell_us(now, lease);
+        told.then_some(Telling::InReturn)
     }
 
     /// Sends our announcement, or our departure, to `to`.
@@ -169,10 +228,14 @@ impl Participant {
             Meant::Listener => self.message.destination_unnamed(),
             Meant::One(prefix, _) => self.message.destination(prefix),
         }
+        let (reader, question) = match meant {
+            Meant::All | Meant::Listener => (EntityId::UNKNOWN, None),
+            Meant::One(_, telling) => (telling.reader(), telling.question()),
+        };
         self.message
-            .data(EntityId::UNKNOWN, EntityId::SPDP_WRITER, change, false);
-        if let Meant::One(_, Some(endpoints)) = meant {
-            self.builtin.put_question(endpoints, &mut self.message);
+            .data(reader, EntityId::SPDP_WRITER, change, false);
+        if let Some(asked) = question {
+            self.builtin.put_question(asked, &mut self.message);
         }
         self.message.flush(to, &mut outbox);
     }
@@ -213,6 +276,7 @@ impl Participant {
             return;
         }
         self.departure = Departure::Leaving;
+        self.builtin.hurry();
         let (writers, readers) = self.local_entities();
         for writer in writers {
             self.announce_end(now, EntityId::SEDP_PUBLICATIONS_WRITER, writer);

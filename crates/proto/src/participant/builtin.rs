@@ -9,24 +9,25 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::limits::Limits;
-use whimbrel_base::qos::{History, ResourceLimits};
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, Context, ParticipantData, parse_key};
 use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::{ParameterId, ParameterListWriter};
 
-use crate::cache::{CacheConfig, CachedSample, Selector};
+use super::tuning::{reader_config, writer_config};
+use crate::cache::{CachedSample, Selector};
 use crate::change::ChangeKind;
 use crate::deadline::{Deadline, earlier};
 use crate::discovery::locators::Route;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 use crate::peer::{MatchedReader, MatchedWriter};
-use crate::reader::{Incoming, Reader, ReaderConfig};
+use crate::reader::{Incoming, Reader};
 use crate::receive::Inbound;
-use crate::writer::{NewChange, WriteError, Writer, WriterConfig};
+use crate::writer::{NewChange, WriteError, Writer};
 
 /// Bit of the built-in endpoint QoS: the reader of participant messages is best effort.
 /// RTPS 2.5 §8.4.13.3.
@@ -173,14 +174,22 @@ impl Builtin {
         }
     }
 
-    /// Adds a heartbeat that a participant with `endpoints` answers if it knows us already.
+    /// Adds a heartbeat that a participant of `vendor` with `endpoints` answers if it knows us
+    /// already.
     pub(super) fn put_question(
         &mut self,
-        endpoints: BuiltinEndpoints,
+        (vendor, endpoints): (VendorId, BuiltinEndpoints),
         message: &mut MessageBuilder,
     ) {
         let detects = |it: &&mut Channel| endpoints.contains(it.reader_bit);
-        if let Some(channel) = self.channels.iter_mut().find(detects) {
+        // Where nothing was written nothing is asked for in the answer: endpoints are told without
+        // that. Others may take part messages without answering.
+        let channel = if vendor == VendorId::WHIMBREL {
+            self.channels.iter_mut().rev().find(detects)
+        } else {
+            self.channels.iter_mut().find(detects)
+        };
+        if let Some(channel) = channel {
             channel.writer.put_question(channel.reader_entity, message);
         }
     }
@@ -406,6 +415,13 @@ impl Builtin {
         }
     }
 
+    /// Lets everything leave at the next transmission.
+    pub(super) fn hurry(&mut self) {
+        for channel in &mut self.channels {
+            channel.writer.hurry();
+        }
+    }
+
     /// Writes changes that waited; true when something was written.
     fn write_waiting(&mut self, now: Instant) -> bool {
         let mut wrote = false;
@@ -427,38 +443,6 @@ impl Builtin {
             false
         });
         wrote
-    }
-}
-
-fn writer_config(guid: Guid, limits: &Limits) -> WriterConfig {
-    WriterConfig {
-        reliable: true,
-        durable: true,
-        depth: Some(1),
-        sample_bytes_max: limits.discovery_sample_bytes_max,
-        heartbeat_period: Duration::from_millis(50),
-        heartbeat_period_max: Duration::from_secs(2),
-        ..WriterConfig::new(guid)
-    }
-}
-
-/// Each arrival is taken at once, so the cache has no need of instances, nor of limits.
-fn reader_config(guid: Guid, limits: &Limits) -> ReaderConfig {
-    let cache = CacheConfig {
-        keyed: false,
-        history: History::KeepAll,
-        limits: ResourceLimits::UNLIMITED,
-        ..CacheConfig::default()
-    };
-    ReaderConfig {
-        reliable: true,
-        durable: true,
-        first_ask_delay: Duration::from_millis(50),
-        sample_bytes_max: limits.discovery_sample_bytes_max,
-        reassembly_bytes_max: limits.reassembly_bytes_max,
-        reassembly_samples_max: limits.reassembly_samples_max,
-        reorder_samples_max: limits.reorder_samples_max,
-        ..ReaderConfig::new(guid, cache)
     }
 }
 

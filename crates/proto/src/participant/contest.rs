@@ -104,8 +104,10 @@ impl Participant {
             remote.address = contest.from;
             remote.address_heard_at = now;
             remote.answered.retain(host);
+            // What it was told where it was does not count.
+            remote.told_at = None;
         }
         self.apply_announcement(now, contest.data);
-        self.ask_unanswered(prefix, contest.bytes);
+        self.ask_unanswered(now, prefix, contest.bytes);
     }
 }

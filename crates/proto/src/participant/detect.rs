@@ -14,7 +14,7 @@ use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::ParameterId;
 
 use super::event::ParticipantEvent;
-use super::greetings::Greetings;
+use super::greetings::{Greeting, Greetings};
 use super::host::Answered;
 use super::remote::{Heard, Rebirth, RemoteParticipant};
 use super::{Departure, Participant};
@@ -175,16 +175,17 @@ impl Participant {
             let forgotten = if inbound.unnamed {
                 remote.confirmed
             } else {
-                telling && remote.greetings.note(now, directed, self.config.lease)
+                let greeting = Greeting::of(inbound, directed);
+                telling && remote.greetings.note(now, greeting, self.config.lease)
             };
             if forgotten {
-                self.replies.insert(prefix);
+                self.reply(now, prefix);
             }
         }
         if directed {
             self.handle_answered(now, prefix, from);
         }
-        self.ask_unanswered(prefix, bytes);
+        self.ask_unanswered(now, prefix, bytes);
         Ok(())
     }
 
@@ -212,6 +213,7 @@ impl Participant {
             contest: None,
             address_heard_at: now,
             greetings: Greetings::default(),
+            told_at: None,
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
             resumed_at: now,

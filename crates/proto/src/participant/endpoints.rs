@@ -244,6 +244,7 @@ impl Participant {
         let Some(remote) = self.remotes.get_mut(&reader.prefix) else {
             return Ok(());
         };
+        remote.greetings.note_answer();
         let (since, origin) = (remote.discovered_at, remote.origin);
         self.census.note_answer(since, origin, reader.prefix);
         let known = rebirth::acknowledged(remote, acknowledged.writer);

@@ -42,6 +42,7 @@ mod rebirth;
 mod schedule;
 #[cfg(test)]
 mod tests;
+mod tuning;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -72,7 +73,7 @@ use self::jitter::Jitter;
 use self::local::Announced;
 use self::outlet::{Outlet, Port};
 use self::pair::PairTable;
-use self::schedule::{AnnounceTimer, ProbeTimer};
+use self::schedule::{AnnounceTimer, ProbeTimer, first_probe_at};
 use crate::deadline::{Deadline, Reason, earlier};
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
@@ -147,7 +148,7 @@ impl Participant {
             announcement: config.announcement(),
             former: Former::default(),
             timer: AnnounceTimer::new(now, config.announce_period, config.announce_burst),
-            probes: ProbeTimer::new(now, config.probe.len()),
+            probes: ProbeTimer::new(first_probe_at(now, &config.announce_to), config.probe.len()),
             jitter: Jitter::new(config.seed),
             message: MessageBuilder::new(prefix),
             replies: BTreeSet::new(),

@@ -8,7 +8,7 @@ use whimbrel_base::time::Instant;
 use super::Participant;
 use super::addresses::{Addresses, Former};
 use super::host::Host;
-use super::schedule::{AnnounceTimer, ProbeTimer};
+use super::schedule::{AnnounceTimer, ProbeTimer, first_probe_at};
 use crate::discovery::locators::{MESSAGE_BYTES_MIN, Route};
 
 impl Participant {
@@ -20,7 +20,8 @@ impl Participant {
             return;
         }
         if before.probe != addresses.probe {
-            self.probes = ProbeTimer::new(now, addresses.probe.len());
+            let at = first_probe_at(now, &addresses.announce_to);
+            self.probes = ProbeTimer::new(at, addresses.probe.len());
         }
         let only_paths = Addresses {
             paths: addresses.paths.clone(),

@@ -12,7 +12,8 @@ use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::header::Header;
-use whimbrel_wire::submessage::InfoDestination;
+use whimbrel_wire::message::{Submessage, Submessages};
+use whimbrel_wire::submessage::{InfoDestination, SubmessageKind};
 
 use crate::discovery::locators::MESSAGE_BYTES_MIN;
 use crate::message::ENDIAN;
@@ -27,14 +28,16 @@ const WAITING_BYTES_MAX: usize = 4 << 20;
 /// Silence that is made up for by leaving faster afterwards.
 const CREDIT: Duration = Duration::from_millis(100);
 
-/// Identifier of INFO_DST. RTPS 2.5 §9.4.5.1.1.
-const INFO_DST: u8 = 0x0e;
+/// Octets of an INFO_DST.
+const INFO_DST_BYTES: usize = 16;
 
 /// Messages to one address, put together.
 #[derive(Debug)]
 struct Bundle {
     to: Locator,
     bytes: Vec<u8>,
+    /// For whom its last submessage is.
+    meant_for: Option<GuidPrefix>,
 }
 
 /// What waits to leave.
@@ -119,43 +122,66 @@ impl Outlet {
         if let Some(bundle) = newest.filter(|it| it.bytes.len().saturating_add(bytes) <= bytes_max)
         {
             let before = bundle.bytes.len();
-            append(&mut bundle.bytes, parts);
+            bundle.append(parts);
             let more = bundle.bytes.len().saturating_sub(before);
             self.waiting_bytes = self.waiting_bytes.saturating_add(more);
             return true;
         }
         self.last_number = self.last_number.saturating_add(1);
         self.newest.insert(to, self.last_number);
-        let bundle = Bundle {
-            to,
-            bytes: parts.concat(),
-        };
-        self.waiting.insert(self.last_number, bundle);
+        self.waiting
+            .insert(self.last_number, Bundle::new(to, parts));
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
         true
     }
 }
 
-/// Adds the submessages of the message `parts`, which is ours as `bundle` is.
-fn append(bundle: &mut Vec<u8>, parts: &[&[u8]]) {
-    let mut header_left = Header::LEN;
-    let mut first = true;
-    for part in parts {
-        let skipped = header_left.min(part.len());
-        header_left = header_left.saturating_sub(skipped);
-        let rest = part.get(skipped..).unwrap_or_default();
-        if rest.is_empty() {
-            continue;
+impl Bundle {
+    fn new(to: Locator, parts: &[&[u8]]) -> Self {
+        let bytes = parts.concat();
+        let meant_for = destinations(&bytes).1;
+        Self {
+            to,
+            bytes,
+            meant_for,
         }
-        if core::mem::take(&mut first) && rest.first() != Some(&INFO_DST) {
+    }
+
+    /// Adds the submessages of the message `parts`, which is ours as well.
+    fn append(&mut self, parts: &[&[u8]]) {
+        let message = parts.concat();
+        let mut rest = message.get(Header::LEN..).unwrap_or_default();
+        let (first, last) = destinations(&message);
+        if first.is_some() && first == self.meant_for {
+            rest = rest.get(INFO_DST_BYTES..).unwrap_or_default();
+        } else if first.is_none() && self.meant_for.is_some_and(|it| it != GuidPrefix::UNKNOWN) {
             // The destination of the message before does not count for this one.
             let everybody = InfoDestination {
                 prefix: GuidPrefix::UNKNOWN,
             };
-            everybody.compose(bundle, ENDIAN);
+            everybody.compose(&mut self.bytes, ENDIAN);
+            self.meant_for = Some(GuidPrefix::UNKNOWN);
         }
-        bundle.extend_from_slice(rest);
+        self.bytes.extend_from_slice(rest);
+        self.meant_for = last.or(self.meant_for);
     }
+}
+
+/// For whom `message` says that it is at its beginning, and at its end.
+fn destinations(message: &[u8]) -> (Option<GuidPrefix>, Option<GuidPrefix>) {
+    let (mut first, mut last) = (None, None);
+    let submessages = Submessages::new(message).map(|(_, submessages)| submessages);
+    let submessages = submessages.into_iter().flatten().map_while(Result::ok);
+    for (number, submessage) in submessages.enumerate() {
+        if submessage.kind != SubmessageKind::INFO_DST {
+            continue;
+        }
+        if let Ok(Submessage::InfoDestination(info)) = submessage.parse() {
+            last = Some(info.prefix);
+            first = if number == 0 { last } else { first };
+        }
+    }
+    (first, last)
 }
 
 /// An [`Outbox`] whose messages wait in an [`Outlet`].
@@ -210,6 +236,17 @@ mod tests {
         bytes
     }
 
+    fn destination(prefix: GuidPrefix) -> Vec<u8> {
+        let mut bytes = vec![];
+        InfoDestination { prefix }.compose(&mut bytes, ENDIAN);
+        bytes
+    }
+
+    /// A submessage for `prefix`.
+    fn meant_for(prefix: GuidPrefix) -> Vec<u8> {
+        [destination(prefix), vec![7, 1, 0, 0]].concat()
+    }
+
     fn put(outlet: &mut Outlet, to: Locator, submessages: &[u8]) {
         let (now, mut nobody) = (Instant(1), Sent::default());
         Port {
@@ -225,21 +262,33 @@ mod tests {
     fn messages_to_one_address_leave_together_each_with_its_own_destination() {
         let mut outlet = Outlet::new(u64::MAX);
         let (here, there) = (at([127, 0, 0, 1], 1), at([192, 168, 0, 9], 1));
-        let (meant, general) = ([INFO_DST, 1, 0, 0], [7, 1, 0, 0]);
-        put(&mut outlet, here, &meant);
+        let general = [7, 1, 0, 0];
+        let (one, other) = (
+            meant_for(GuidPrefix([1; 12])),
+            meant_for(GuidPrefix([2; 12])),
+        );
+        put(&mut outlet, here, &one);
         put(&mut outlet, there, &general);
         put(&mut outlet, here, &general);
-        put(&mut outlet, here, &meant);
+        put(&mut outlet, here, &general);
+        put(&mut outlet, here, &other);
+        put(&mut outlet, here, &other);
+        put(&mut outlet, there, &meant_for(GuidPrefix::UNKNOWN));
         let mut sent = Sent::default();
         outlet.release(Instant(1), &mut sent);
-        let mut everybody = vec![];
-        InfoDestination {
-            prefix: GuidPrefix::UNKNOWN,
-        }
-        .compose(&mut everybody, ENDIAN);
-        let bundle = [&header()[..], &meant, &everybody, &general, &meant].concat();
-        let alone = [&header()[..], &general].concat();
-        assert_eq!(sent.0, [(here, bundle), (there, alone)]);
+        let everybody = destination(GuidPrefix::UNKNOWN);
+        let bundle = [
+            &header()[..],
+            &one,
+            &everybody,
+            &general,
+            &general,
+            &other,
+            // The same once more needs no destination of its own.
+            &general,
+        ];
+        let unnamed = [&header()[..], &general, &everybody, &general].concat();
+        assert_eq!(sent.0, [(here, bundle.concat()), (there, unnamed)]);
         assert!(outlet.newest.is_empty() && outlet.waiting_bytes == 0);
     }
 

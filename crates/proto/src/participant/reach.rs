@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 
 use super::Participant;
 use super::event::ParticipantEvent;
@@ -22,6 +22,10 @@ use crate::discovery::locators::{Route, choose, is_own};
 
 /// Octets of an answer besides the announcement: header, INFO_DST, DATA, HEARTBEAT.
 const ENVELOPE_BYTES: usize = 20 + 16 + 24 + 32;
+
+/// Shortest time between two answers to one participant: it announces itself several times in a
+/// row, and a busy one takes that long to hear the first.
+const REPLY_PAUSE: Duration = Duration::from_millis(150);
 
 impl Participant {
     /// Where `locator` leads.
@@ -190,7 +194,7 @@ impl Participant {
 
     /// `bytes` octets of announcement arrived from a participant: its addresses that have not
     /// answered may be sent as much as that allows, and are asked to.
-    pub(super) fn ask_unanswered(&mut self, prefix: GuidPrefix, bytes: usize) {
+    pub(super) fn ask_unanswered(&mut self, now: Instant, prefix: GuidPrefix, bytes: usize) {
         let Some(remote) = self.remotes.get(&prefix) else {
             return;
         };
@@ -210,6 +214,15 @@ impl Participant {
         if !worth {
             self.guard.withheld = self.guard.withheld.saturating_add(1);
         } else if !unanswered.is_empty() {
+            self.reply(now, prefix);
+        }
+    }
+
+    /// Answers what `prefix` announced, unless it was told just now that we are here.
+    pub(super) fn reply(&mut self, now: Instant, prefix: GuidPrefix) {
+        let lately = |at: Instant| now.since(at) < REPLY_PAUSE;
+        let remote = self.remotes.get(&prefix);
+        if !remote.and_then(|it| it.told_at).is_some_and(lately) {
             self.replies.insert(prefix);
         }
     }
@@ -218,16 +231,5 @@ impl Participant {
     fn is_worth(&self, bytes: usize) -> bool {
         let ours = self.announcement.len().saturating_add(ENVELOPE_BYTES);
         ours <= bytes.saturating_mul(FACTOR)
-    }
-
-    /// Where an announcement for the participant alone goes: as a `reply`, also to addresses
-    /// from which it has not answered.
-    pub(super) fn directed_to(&self, remote: &RemoteParticipant, reply: bool) -> Vec<Locator> {
-        let mut to = remote.reached.clone();
-        if reply {
-            let more = remote.metatraffic.locators.iter();
-            to.extend(more.filter(|it| !remote.reached.contains(it)));
-        }
-        to
     }
 }

@@ -103,6 +103,8 @@ pub struct RemoteParticipant {
     pub(super) address_heard_at: Instant,
     /// How it announces itself.
     pub(super) greetings: Greetings,
+    /// When it alone was last told that we are here.
+    pub(super) told_at: Option<Instant>,
     /// Announcements of our writers up to here are acknowledged.
     pub(super) publications_acked: SequenceNumber,
     /// Announcements of our readers up to here are acknowledged.

@@ -1,5 +1,6 @@
 //! When to announce and when to probe.
 
+use whimbrel_base::locator::Locator;
 use whimbrel_base::time::{Duration, Instant};
 
 use super::jitter::Jitter;
@@ -13,6 +14,18 @@ const PROBE_STEP: Duration = Duration::from_millis(10);
 
 /// A round of probes follows every so many announcements.
 const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
+
+/// How long groups are given to show who is there before this host's ports are probed.
+const PROBE_DELAY: Duration = Duration::from_millis(30);
+
+/// When to probe first a participant's host from `now` on that announces itself to `announce_to`.
+pub(super) fn first_probe_at(now: Instant, announce_to: &[Locator]) -> Instant {
+    if announce_to.iter().any(|it| it.is_multicast()) {
+        now.after(PROBE_DELAY)
+    } else {
+        now
+    }
+}
 
 /// When announcements are due: at once, a few more after waits that double, then periodically.
 #[derive(Debug)]
@@ -68,9 +81,10 @@ pub(super) struct ProbeTimer {
 }
 
 impl ProbeTimer {
-    pub(super) fn new(now: Instant, total: usize) -> Self {
+    /// Probes `total` addresses from `at` on.
+    pub(super) fn new(at: Instant, total: usize) -> Self {
         Self {
-            next_at: (total > 0).then_some(now),
+            next_at: (total > 0).then_some(at),
             position: 0,
             total,
             due: 0,

@@ -20,6 +20,12 @@ const ASK_PERIOD: Duration = Duration::from_millis(50);
 /// The doubling stops after so many times.
 const ASK_DOUBLINGS_MAX: u32 = 6;
 
+/// Longest wait for a writer of this implementation to say by itself what it has.
+const ASK_DELAY_MAX: Duration = Duration::from_secs(2);
+
+/// Longest wait between two questions to one writer.
+const ASK_PERIOD_MAX: Duration = Duration::from_millis(3200);
+
 /// Wait before a request is repeated to a writer that says nothing more. It may believe that all
 /// has arrived, as it had before this reader started over, and then sends no heartbeat either.
 const REPEAT_PERIOD: Duration = Duration::from_secs(2);
@@ -130,6 +136,20 @@ impl Reader {
         }
     }
 
+    /// How long writers of this implementation may take to say what they have.
+    pub(super) fn first_ask_delay(&self) -> Duration {
+        let (delay, each) = (
+            self.config.first_ask_delay,
+            self.config.ask_delay_per_writer,
+        );
+        if each.is_zero() || delay.is_infinite() {
+            return delay;
+        }
+        let crowd = u32::try_from(self.writers.len()).unwrap_or(u32::MAX);
+        self.patience
+            .wait(delay.plus(each.times(crowd)), ASK_DELAY_MAX)
+    }
+
     /// Pre-emptive: makes the writer send a heartbeat. RTPS 2.5 §8.4.12.1.
     fn ask_for_heartbeat(
         &mut self,
@@ -139,7 +159,13 @@ impl Reader {
     ) {
         let writer = proxy.info.guid;
         proxy.asked = proxy.asked.saturating_add(1);
-        let wait = ASK_PERIOD.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
+        let first = if self.config.ask_delay_per_writer.is_zero() {
+            ASK_PERIOD
+        } else {
+            self.first_ask_delay().min(ASK_DELAY_MAX)
+        };
+        let wait = first.times(1 << proxy.asked.min(ASK_DOUBLINGS_MAX));
+        let wait = wait.min(ASK_PERIOD_MAX);
         proxy.ask_at = Some(now.after(wait));
         self.acknack_count = self.acknack_count.next();
         message.destination(writer.prefix);

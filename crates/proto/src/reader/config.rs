@@ -56,6 +56,9 @@ pub struct ReaderConfig {
     /// How long writers of this implementation may take to say by themselves what they have,
     /// before they are asked.
     pub first_ask_delay: Duration,
+    /// What each matched writer adds to that, unless it is zero; then it is also at least twice as
+    /// long as writers have been taking to say it.
+    pub ask_delay_per_writer: Duration,
     /// How soon the same request may be repeated.
     pub nack_period: Duration,
     /// Fragments that stopped arriving for this long are taken for lost.
@@ -81,6 +84,7 @@ impl ReaderConfig {
             reorder_bytes_max: Limits::DEFAULT.reorder_bytes_max,
             heartbeat_response_delay: Duration::ZERO,
             first_ask_delay: Duration::ZERO,
+            ask_delay_per_writer: Duration::ZERO,
             nack_period: Duration::from_millis(5),
             fragment_patience: Duration::from_millis(10),
             reassembly_patience: Duration::from_secs(2),

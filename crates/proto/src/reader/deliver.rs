@@ -307,6 +307,7 @@ impl Reader {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
         proxy.ask_at = None;
+        let took = proxy.matched_at.take().map(|at| now.since(at));
         proxy.last = proxy.last.max(heartbeat.last);
         let first_contact = proxy.expected.is_none();
         if first_contact {
@@ -324,6 +325,7 @@ impl Reader {
         if first_contact && proxy.has_history() {
             self.reported.push_back(ReaderEvent::HistoryComplete(from));
         }
+        took.into_iter().for_each(|span| self.patience.note(span));
         self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
         self.lose(lost);
         self.deliver_in_order(from);

@@ -37,6 +37,7 @@ use self::writer_proxy::WriterProxy;
 use crate::agenda::Agenda;
 use crate::cache::ReaderCache;
 use crate::message::MessageBuilder;
+use crate::patience::Patience;
 use crate::peer::MatchedWriter;
 
 /// What a reader reports.
@@ -95,6 +96,8 @@ pub struct Reader {
     config: ReaderConfig,
     writers: BTreeMap<Guid, WriterProxy>,
     agenda: Agenda<Guid>,
+    /// How long writers take to say what they have.
+    patience: Patience,
     cache: ReaderCache,
     /// Some change in order found no room in the cache.
     full: bool,
@@ -119,6 +122,7 @@ impl Reader {
         Self {
             writers: BTreeMap::new(),
             agenda: Agenda::default(),
+            patience: Patience::default(),
             cache: ReaderCache::new(config.cache.clone())
                 .charged_to(Account::new(config.budget.clone())),
             full: false,
@@ -213,11 +217,13 @@ impl Reader {
         if reliable {
             // Our writers say what they have as soon as they are matched.
             let ours = proxy.info.vendor == VendorId::WHIMBREL;
-            proxy.ask_at = Some(if ours {
-                now.after(self.config.first_ask_delay)
-            } else {
-                now
-            });
+            let delay = self.first_ask_delay();
+            proxy.ask_at = match ours {
+                true if delay.is_infinite() => None,
+                true => Some(now.after(delay)),
+                false => Some(now),
+            };
+            proxy.matched_at = Some(now);
         } else {
             proxy.expected = Some(SequenceNumber::FIRST);
         }

@@ -76,6 +76,8 @@ pub(super) struct WriterProxy {
     pub(super) answer_at: Option<Instant>,
     /// Nothing was heard yet: when to ask (again) for a heartbeat.
     pub(super) ask_at: Option<Instant>,
+    /// When it was matched, until it is heard.
+    pub(super) matched_at: Option<Instant>,
     pub(super) asked: u32,
     /// The request last sent, not to be repeated too soon.
     pub(super) requested: Option<(Instant, Request)>,
@@ -102,6 +104,7 @@ impl WriterProxy {
             last_heartbeat_frag: None,
             answer_at: None,
             ask_at: None,
+            matched_at: None,
             asked: 0,
             requested: None,
             must_answer: false,

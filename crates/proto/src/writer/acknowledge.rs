@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
@@ -54,6 +55,10 @@ impl Writer {
         }
         let (asked, suppressed) = reader.request(now, &acknack.state, pushed, suppression);
         self.statistics.count_suppressed(suppressed);
+        if news || asked {
+            let waited = reader.note_moved(now);
+            waited.into_iter().for_each(|span| self.patience.note(span));
+        }
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
@@ -137,15 +142,49 @@ impl Writer {
         Ok(())
     }
 
+    /// What every reader that holds back history has acknowledged, or what it was known to be
+    /// where it is no more than that.
+    fn everyone_acked(&mut self) -> SequenceNumber {
+        let known = self.acked;
+        let behind = |reader: &&ReaderProxy| reader.acked <= known;
+        // Of many readers one that is behind is enough, and it mostly stays the same.
+        let witness = self.laggard.and_then(|guid| self.readers.get(&guid));
+        let witness = witness.filter(|it| self.config.reliable && it.holds_history());
+        if known >= self.history.last() || witness.is_some_and(|it| behind(&it)) {
+            return known;
+        }
+        let laggard = self.holding_readers().find(behind);
+        self.laggard = laggard.map(|reader| reader.info.guid);
+        if self.laggard.is_some() {
+            return known;
+        }
+        let acked = self.holding_readers().map(|reader| reader.acked);
+        acked.min().unwrap_or(self.pushed)
+    }
+
+    /// True when some reader owes an answer.
+    fn is_owed(&mut self) -> bool {
+        if !self.config.reliable {
+            return false;
+        }
+        let witness = self.debtor.and_then(|guid| self.readers.get(&guid));
+        if witness.is_some_and(|reader| self.owes(reader)) {
+            return true;
+        }
+        let debtor = self.readers.values().find(|reader| self.owes(reader));
+        self.debtor = debtor.map(|reader| reader.info.guid);
+        self.debtor.is_some()
+    }
+
     /// Recomputes what every reader has and lets go of what nobody needs any more.
     pub(super) fn update_acknowledged(&mut self) {
         let last = self.history.last();
-        let everyone = if self.audience.holds_history() {
-            self.holding_readers().map(|reader| reader.acked).min()
+        let acked = if self.audience.holds_history() {
+            self.everyone_acked()
         } else {
-            None
+            self.pushed
         };
-        let acked = everyone.unwrap_or(self.pushed).min(last);
+        let acked = acked.min(last);
         if acked > self.acked || acked == last {
             let bytes = if acked == last {
                 Some(self.written_bytes)
@@ -205,20 +244,39 @@ impl Writer {
         }
     }
 
+    /// The first wait for an answer before a heartbeat asks for it.
+    pub(super) fn heartbeat_period(&self) -> Duration {
+        let each = self.config.heartbeat_period_per_reader;
+        if each.is_zero() {
+            return self.config.heartbeat_period;
+        }
+        let crowd = self.config.heartbeat_period.plus(each.times(self.crowd()));
+        self.patience.wait(crowd, self.config.heartbeat_period_max)
+    }
+
+    /// Number of matched readers.
+    pub(super) fn crowd(&self) -> u32 {
+        u32::try_from(self.readers.len()).unwrap_or(u32::MAX)
+    }
+
+    /// False while nothing was written and nobody is to be told so.
+    pub(super) fn has_news(&self) -> bool {
+        !self.config.quiet_until_written || self.pushed > SequenceNumber::ZERO
+    }
+
+    /// True when `reader` owes an answer.
+    pub(super) fn owes(&self, reader: &ReaderProxy) -> bool {
+        self.has_news() && reader.wants_heartbeat(self.pushed)
+    }
+
     /// Plans the next periodic heartbeat where somebody owes an answer.
     pub(super) fn arm_heartbeat(&mut self, now: Instant) {
         if !core::mem::take(&mut self.heartbeat.reconsider) {
             return;
         }
-        let last = self.pushed;
-        let owed = self.config.reliable
-            && self
-                .readers
-                .values()
-                .any(|reader| reader.wants_heartbeat(last));
-        if !owed {
+        if !self.is_owed() {
             self.heartbeat.next_at = None;
-            self.heartbeat.period = self.config.heartbeat_period;
+            self.heartbeat.period = self.heartbeat_period();
         } else if self.heartbeat.next_at.is_none() {
             self.heartbeat.next_at = Some(now.after(self.heartbeat.period));
         }
@@ -226,8 +284,8 @@ impl Writer {
 
     /// Somebody is listening: starts the heartbeat period over.
     pub(super) fn hurry_heartbeat(&mut self, now: Instant) {
-        self.heartbeat.period = self.config.heartbeat_period;
-        let soon = now.after(self.config.heartbeat_period);
+        self.heartbeat.period = self.heartbeat_period();
+        let soon = now.after(self.heartbeat.period);
         self.heartbeat.next_at = self.heartbeat.next_at.map(|at| at.min(soon));
         self.arm_heartbeat(now);
     }
@@ -239,6 +297,7 @@ impl Writer {
         if self.paced {
             next = earlier(next, Some((self.pace.next_at(), Reason::Pace)));
         }
+        next = earlier(next, self.held_until.map(|at| (at, Reason::Pace)));
         earlier(next, self.stuck_at())
     }
 

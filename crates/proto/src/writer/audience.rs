@@ -67,10 +67,15 @@ impl Audience {
         self.inline_qos = false;
         self.holds_history = false;
         for reader in readers {
-            self.message_bytes_max = self.message_bytes_max.min(reader.info.message_bytes_max);
-            self.inline_qos |= reader.info.expects_inline_qos;
-            self.holds_history |= reliable && reader.holds_history();
+            self.join(reliable, reader);
         }
+    }
+
+    /// One more reader of a writer that is `reliable` or not.
+    pub(super) fn join(&mut self, reliable: bool, reader: &ReaderProxy) {
+        self.message_bytes_max = self.message_bytes_max.min(reader.info.message_bytes_max);
+        self.inline_qos |= reader.info.expects_inline_qos;
+        self.holds_history |= reliable && reader.holds_history();
     }
 
     /// Where new changes go.

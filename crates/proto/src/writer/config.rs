@@ -39,6 +39,17 @@ pub struct WriterConfig {
     pub heartbeat_period: Duration,
     /// The doubling of the heartbeat period stops here.
     pub heartbeat_period_max: Duration,
+    /// Readers are not asked for an answer, nor told that there is nothing, before something was
+    /// written.
+    pub quiet_until_written: bool,
+    /// Shortest time between two departures of new changes; what is written meanwhile leaves
+    /// together. Zero by default.
+    pub push_period: Duration,
+    /// What each matched reader adds to `push_period`: many take time.
+    pub push_period_per_reader: Duration,
+    /// What each matched reader adds to `heartbeat_period`, unless that is zero; then it is also
+    /// at least twice as long as readers have been taking to answer.
+    pub heartbeat_period_per_reader: Duration,
     /// How long requests are collected before they are served. RTPS 2.5 §8.4.7.1.
     pub nack_response_delay: Duration,
     /// How long a request for something just repaired is ignored. RTPS 2.5 §8.4.7.1.
@@ -72,6 +83,10 @@ impl WriterConfig {
             message_bytes_max: 65_507,
             heartbeat_period: Duration::from_millis(10),
             heartbeat_period_max: Duration::from_secs(1),
+            quiet_until_written: false,
+            push_period: Duration::ZERO,
+            push_period_per_reader: Duration::ZERO,
+            heartbeat_period_per_reader: Duration::ZERO,
             nack_response_delay: Duration::ZERO,
             nack_suppression: Duration::from_millis(3),
             silent_reader_patience: Duration::from_secs(10),

@@ -14,6 +14,7 @@ mod config;
 mod edges;
 mod endings;
 mod history;
+mod matches;
 mod pace;
 mod queries;
 mod reader_proxy;
@@ -43,7 +44,7 @@ pub use self::statistics::WriterStatistics;
 use crate::agenda::Agenda;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
-use crate::peer::MatchedReader;
+use crate::patience::Patience;
 
 /// Octets of headers around a payload at most: message, INFO_DST, INFO_TS, DATA_FRAG with inline
 /// QoS, and a piggybacked HEARTBEAT.
@@ -128,10 +129,20 @@ pub struct Writer {
     written_bytes: u64,
     acked_bytes: u64,
     heartbeat: HeartbeatTimer,
+    /// How long readers take to answer.
+    patience: Patience,
     pace: Pace,
     paced: bool,
     /// When readers were last asked whether they have taken in what was sent.
     asked_at: Option<Instant>,
+    /// When new changes last left, where they are to leave together.
+    departed_at: Option<Instant>,
+    /// New changes wait until then.
+    held_until: Option<Instant>,
+    /// A reader that has acknowledged no more than all have.
+    laggard: Option<Guid>,
+    /// A reader that owes an answer.
+    debtor: Option<Guid>,
     blocked_since: Option<Instant>,
     endings: Endings,
     progress: bool,
@@ -161,8 +172,13 @@ impl Writer {
                 period: config.heartbeat_period,
                 ..Default::default()
             },
+            patience: Patience::default(),
             paced: false,
             asked_at: None,
+            departed_at: None,
+            held_until: None,
+            laggard: None,
+            debtor: None,
             blocked_since: None,
             endings: Endings::default(),
             progress: false,
@@ -381,91 +397,6 @@ impl Writer {
         self.readers
             .values()
             .filter(move |reader| reliable && reader.holds_history())
-    }
-
-    /// Serves `reader` from now on. A reader known already is updated.
-    pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
-        let guid = reader.guid;
-        self.audience.add(&reader.locators);
-        if let Some(known) = self.readers.get_mut(&guid) {
-            let old = core::mem::replace(&mut known.info, reader);
-            self.audience.remove(&old.locators);
-        } else {
-            let history = self.config.durable && reader.durable;
-            let first = if history {
-                self.history.first()
-            } else {
-                self.history.last().next()
-            };
-            self.readers
-                .insert(guid, ReaderProxy::new(now, reader, first));
-            self.heartbeats_due.push(guid);
-        }
-        self.repairs.touch(guid);
-        self.survey();
-        self.shrink_fragments();
-        self.update_acknowledged();
-        self.arm_heartbeat(now);
-    }
-
-    /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.
-    pub fn ask(&mut self, reader: Guid) {
-        let Some(known) = self.readers.get_mut(&reader) else {
-            return;
-        };
-        if !core::mem::replace(&mut known.heartbeat_due, true) {
-            self.heartbeats_due.push(reader);
-        }
-    }
-
-    /// Sends what `reader` has not acknowledged without waiting to be asked for it.
-    pub fn serve(&mut self, now: Instant, reader: Guid) {
-        let Some(proxy) = self.readers.get_mut(&reader) else {
-            return;
-        };
-        let mut from = proxy.first_relevant.max(proxy.acked.next());
-        while let Some(change) = self.history.next_from(from) {
-            if change.sequence > self.pushed || !proxy.info.reliable {
-                break;
-            }
-            proxy.request_whole(change.sequence);
-            proxy.repair_at = Some(now);
-            from = change.sequence.next();
-        }
-        self.repairs.touch(reader);
-    }
-
-    /// Divides what is kept anew where fragments are larger than the way to some reader carries.
-    fn shrink_fragments(&mut self) {
-        let bytes = self.fragment_bytes();
-        if !self.history.shrink_fragments(bytes) {
-            return;
-        }
-        // Numbers of fragments mean something else now.
-        self.push_next = FragmentNumber::FIRST;
-        for reader in self.readers.values_mut() {
-            reader.restart_requests();
-        }
-    }
-
-    /// Forgets `reader`.
-    pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
-        if let Some(gone) = self.readers.remove(&reader) {
-            self.audience.remove(&gone.info.locators);
-            self.heartbeats_due.retain(|due| *due != reader);
-            self.repairs.touch(reader);
-            self.survey();
-            self.update_acknowledged();
-            self.arm_heartbeat(now);
-            self.progress = true;
-        }
-    }
-
-    /// Notes what the readers have in common after one came, went or changed.
-    fn survey(&mut self) {
-        let reliable = self.config.reliable;
-        self.audience.survey(reliable, self.readers.values());
-        self.heartbeat.reconsider = true;
     }
 
     fn message_bytes_max(&self) -> usize {

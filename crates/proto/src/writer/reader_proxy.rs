@@ -47,6 +47,11 @@ pub(super) struct ReaderProxy {
     pub(super) repair_at: Option<Instant>,
     /// The reader asked for a heartbeat.
     pub(super) heartbeat_due: bool,
+    /// When it was last asked for an answer because it owed one, and how long before it is again
+    /// unless more was pushed than there was.
+    asked: Option<(Instant, Duration, SequenceNumber)>,
+    /// Since when it owes an answer, if it was asked for one.
+    owes_since: Option<Instant>,
     /// It stopped progressing and no longer holds back history.
     pub(super) given_up: bool,
     pub(super) progressed_at: Instant,
@@ -69,6 +74,8 @@ impl ReaderProxy {
             requests: BTreeMap::new(),
             repair_at: None,
             heartbeat_due: true,
+            asked: None,
+            owes_since: None,
             given_up: false,
             progressed_at: now,
             heard_at: now,
@@ -93,6 +100,37 @@ impl ReaderProxy {
     /// at all or asks for what is none of its own.
     pub(super) fn wants_heartbeat(&self, last: SequenceNumber) -> bool {
         self.info.reliable && (self.acked < last || self.behind || !self.confirmed)
+    }
+
+    /// True when it was not asked for an answer about all that was `pushed` too lately to be
+    /// asked again.
+    pub(super) fn may_be_asked(&self, now: Instant, pushed: SequenceNumber) -> bool {
+        self.asked
+            .is_none_or(|(at, wait, last)| last < pushed || now.since(at) >= wait)
+    }
+
+    /// Notes that it is asked for an answer about all that was `pushed`: the wait for that, at
+    /// first twice the first of `periods`, doubles up to the second.
+    pub(super) fn note_asked(
+        &mut self,
+        now: Instant,
+        pushed: SequenceNumber,
+        periods: (Duration, Duration),
+    ) {
+        let before = self.asked.filter(|(_, _, last)| *last >= pushed);
+        let before = before.map_or(periods.0, |(_, wait, _)| wait.max(periods.0));
+        self.asked = Some((now, before.times(2).min(periods.1), pushed));
+    }
+
+    /// Notes that an answer may come to what was sent to it alone at `now`.
+    pub(super) fn expect_answer(&mut self, now: Instant) {
+        self.owes_since.get_or_insert(now);
+    }
+
+    /// It has moved: the next answer is asked for as the first. Gives back how long this one took.
+    pub(super) fn note_moved(&mut self, now: Instant) -> Option<Duration> {
+        self.asked = None;
+        self.owes_since.take().map(|since| now.since(since))
     }
 
     /// False when an acknowledgement with this count was seen before. RTPS 2.5 §8.3.8.1.

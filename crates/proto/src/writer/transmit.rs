@@ -39,6 +39,9 @@ impl Writer {
             self.progress = true;
             return;
         }
+        if self.holds_back(now) {
+            return;
+        }
         let pushed_before = self.pushed;
         let inline_qos = self.audience.wants_inline_qos();
         let before = (self.pushed, self.push_next);
@@ -80,6 +83,26 @@ impl Writer {
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
         }
+    }
+
+    /// True when new changes wait for others to leave with; else notes that they leave.
+    fn holds_back(&mut self, now: Instant) -> bool {
+        if self.config.push_period.is_zero() {
+            return false;
+        }
+        let crowd = self.config.push_period_per_reader.times(self.crowd());
+        let next = self.departed_at;
+        let next = next.map(|at| at.after(self.config.push_period.plus(crowd)));
+        self.held_until = next.filter(|at| *at > now);
+        if self.held_until.is_none() {
+            self.departed_at = Some(now);
+        }
+        self.held_until.is_some()
+    }
+
+    /// Lets new changes leave at the next transmission, whatever left lately.
+    pub fn hurry(&mut self) {
+        self.departed_at = None;
     }
 
     fn count_pushed(&mut self, changes: u32) {
@@ -225,6 +248,7 @@ impl Writer {
         message.heartbeat(guid.entity, self.config.guid.entity, fields);
         message.flush(&reader.info.locators, outbox);
         self.note_heartbeat(now, false);
+        reader.expect_answer(now);
         reader.heartbeat_due = false;
         self.message = message;
         self.readers.insert(guid, reader);
@@ -319,13 +343,21 @@ impl Writer {
             reader.is_some_and(|reader| reader.info.reliable && reader.heartbeat_due)
         });
         let periodic = self.heartbeat.next_at.is_some_and(|at| at <= now);
-        if periodic || core::mem::take(&mut self.ask_now) {
-            let last = self.pushed;
-            let owing = self
-                .readers
-                .iter()
-                .filter(|(_, reader)| reader.wants_heartbeat(last));
-            due.extend(owing.map(|(guid, _)| *guid));
+        let at_once = !periodic && core::mem::take(&mut self.ask_now);
+        if periodic || at_once {
+            let pushed = self.pushed;
+            let owing = self.readers.iter().filter(|(_, reader)| {
+                self.owes(reader) && (at_once || reader.may_be_asked(now, pushed))
+            });
+            let owing: Vec<Guid> = owing.map(|(guid, _)| *guid).collect();
+            let periods = (self.heartbeat_period(), self.config.heartbeat_period_max);
+            for guid in &owing {
+                if let Some(reader) = self.readers.get_mut(guid) {
+                    reader.note_asked(now, pushed, periods);
+                    reader.expect_answer(now);
+                }
+            }
+            due.extend(owing);
             self.heartbeat.reconsider = true;
             self.heartbeat.next_at = None;
             let doubled = self.heartbeat.period.times(2);

@@ -1,0 +1,104 @@
+//! Readers that come, move and go.
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::sequence::FragmentNumber;
+use whimbrel_base::time::Instant;
+
+use super::Writer;
+use super::reader_proxy::ReaderProxy;
+use crate::peer::MatchedReader;
+
+impl Writer {
+    /// Serves `reader` from now on. A reader known already is updated.
+    pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
+        let guid = reader.guid;
+        self.audience.add(&reader.locators);
+        if let Some(known) = self.readers.get_mut(&guid) {
+            let old = core::mem::replace(&mut known.info, reader);
+            self.audience.remove(&old.locators);
+            self.survey();
+        } else {
+            let history = self.config.durable && reader.durable;
+            let first = if history {
+                self.history.first()
+            } else {
+                self.history.last().next()
+            };
+            let mut reader = ReaderProxy::new(now, reader, first);
+            reader.heartbeat_due = self.owes(&reader);
+            if reader.heartbeat_due {
+                self.heartbeats_due.push(guid);
+            }
+            self.audience.join(self.config.reliable, &reader);
+            self.heartbeat.reconsider = true;
+            self.readers.insert(guid, reader);
+        }
+        self.repairs.touch(guid);
+        self.shrink_fragments();
+        self.update_acknowledged();
+        self.arm_heartbeat(now);
+    }
+
+    /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.
+    pub fn ask(&mut self, reader: Guid) {
+        if !self.has_news() {
+            return;
+        }
+        let Some(known) = self.readers.get_mut(&reader) else {
+            return;
+        };
+        if !core::mem::replace(&mut known.heartbeat_due, true) {
+            self.heartbeats_due.push(reader);
+        }
+    }
+
+    /// Sends what `reader` has not acknowledged without waiting to be asked for it.
+    pub fn serve(&mut self, now: Instant, reader: Guid) {
+        let Some(proxy) = self.readers.get_mut(&reader) else {
+            return;
+        };
+        let mut from = proxy.first_relevant.max(proxy.acked.next());
+        while let Some(change) = self.history.next_from(from) {
+            if change.sequence > self.pushed || !proxy.info.reliable {
+                break;
+            }
+            proxy.request_whole(change.sequence);
+            proxy.repair_at = Some(now);
+            from = change.sequence.next();
+        }
+        self.repairs.touch(reader);
+    }
+
+    /// Divides what is kept anew where fragments are larger than the way to some reader carries.
+    fn shrink_fragments(&mut self) {
+        let bytes = self.fragment_bytes();
+        if !self.history.shrink_fragments(bytes) {
+            return;
+        }
+        // Numbers of fragments mean something else now.
+        self.push_next = FragmentNumber::FIRST;
+        for reader in self.readers.values_mut() {
+            reader.restart_requests();
+        }
+    }
+
+    /// Forgets `reader`.
+    pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
+        if let Some(gone) = self.readers.remove(&reader) {
+            self.audience.remove(&gone.info.locators);
+            self.heartbeats_due.retain(|due| *due != reader);
+            self.repairs.touch(reader);
+            self.survey();
+            self.update_acknowledged();
+            self.arm_heartbeat(now);
+            self.progress = true;
+        }
+    }
+
+    /// Notes what the readers have in common after one came, went or changed.
+    pub(super) fn survey(&mut self) {
+        let reliable = self.config.reliable;
+        self.audience.survey(reliable, self.readers.values());
+        self.heartbeat.reconsider = true;
+    }
+}
