@@ -35,10 +35,7 @@ const ITEMS: &[Item] = &[
     item("churn", &["whimbrel-survive"], &["churn"], 6),
     item("cold", &["whimbrel-survive"], &["cold"], 3),
     item("write", &["whimbrel-survive"], &["write"], 4),
-    Item {
-        open: Some("resident memory moves by more than 2 % while the live heap is flat"),
-        ..item("memory", &["whimbrel-survive"], &["memory"], 6)
-    },
+    item("memory", &["whimbrel-survive"], &["memory"], 6),
     item("hosts", &["whimbrel-survive"], &["hosts"], 10),
     Item {
         open: Some("small traffic beside large samples waits in the queue of the link"),
