@@ -102,8 +102,9 @@ pub trait Field {
     /// The victim's application writes.
     fn write(&mut self, sample: &Sample);
 
-    /// Takes what the victim's reader has got of the attacker.
-    fn take(&mut self) -> Vec<Sample>;
+    /// Takes what the victim's reader has got of the attacker; where nobody knows when that has
+    /// arrived, so many samples are waited for.
+    fn take(&mut self, wanted: usize) -> Vec<Sample>;
 
     /// Has the victim's side do something else that takes outside bytes, measured like the rest.
     fn measure(&mut self, what: &str, act: &mut dyn FnMut());
@@ -159,9 +160,14 @@ impl<'a> Attack<'a> {
         self.field.write(&Sample { key, bytes });
     }
 
+    /// Takes what the victim's reader has got of the attacker, at least so many samples.
+    pub fn take_at_least(&mut self, wanted: usize) -> Vec<Sample> {
+        self.field.take(wanted)
+    }
+
     /// Takes what the victim's reader has got of the attacker so far.
     pub fn take(&mut self) -> Vec<Sample> {
-        self.field.take()
+        self.field.take(0)
     }
 
     /// Has the victim's side do something else that takes outside bytes.
@@ -173,7 +179,7 @@ impl<'a> Attack<'a> {
 
     /// The error unless exactly these samples (key, content) arrived of the attacker.
     pub fn expect(&mut self, wanted: &[(u8, &[u8])]) -> Result<(), String> {
-        let found = self.take();
+        let found = self.take_at_least(wanted.len());
         let same = found.len() == wanted.len()
             && found
                 .iter()

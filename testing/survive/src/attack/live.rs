@@ -39,7 +39,8 @@ struct Party {
 impl Party {
     fn new(tag: &str, writes: &str, reads: &str) -> Result<Self, Error> {
         let builder = DomainParticipant::builder(78);
-        let participant = builder.domain_tag(tag).interfaces("lo").build()?;
+        let builder = builder.domain_tag(tag).interfaces("lo").log(false);
+        let participant = builder.build()?;
         let writes: Topic<Shape> = participant.create_topic(writes)?;
         let reads: Topic<Shape> = participant.create_topic(reads)?;
         let qos = DataWriterQos::default().reliable().transient_local();
@@ -198,19 +199,29 @@ impl Field for Live {
         act();
     }
 
-    fn take(&mut self) -> Vec<Sample> {
+    fn take(&mut self, wanted: usize) -> Vec<Sample> {
         thread::sleep(PAUSE_MAX);
         let handle = self.attacker.writer.instance_handle();
-        let taken = self.victim.reader.take(usize::MAX).unwrap_or_default();
-        taken
-            .into_iter()
-            .filter(|it| it.info().publication_handle == handle)
-            .filter_map(whimbrel::Sample::into_data)
-            .map(|it| Sample {
-                key: it.key,
-                bytes: it.bytes,
-            })
-            .collect()
+        let mut found = Vec::new();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let taken = self.victim.reader.take(usize::MAX).unwrap_or_default();
+            let theirs = taken
+                .into_iter()
+                .filter(|it| it.info().publication_handle == handle);
+            found.extend(
+                theirs
+                    .filter_map(whimbrel::Sample::into_data)
+                    .map(|it| Sample {
+                        key: it.key,
+                        bytes: it.bytes,
+                    }),
+            );
+            if found.len() >= wanted || Instant::now() > end {
+                return found;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 }
 

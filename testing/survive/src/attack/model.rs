@@ -201,7 +201,7 @@ impl Field for Model {
         self.step(what, |_| act());
     }
 
-    fn take(&mut self) -> Vec<Sample> {
+    fn take(&mut self, _wanted: usize) -> Vec<Sample> {
         let writer = Guid::new(prefix(ATTACKER), WRITERS[0]).to_bytes();
         let taken = self.step("a take", |victim| victim.fetch(0, true));
         taken
