@@ -1,4 +1,4 @@
-//! A report as JSON. RFC 8259.
+//! A report as JSON, one measurement a line. RFC 8259.
 
 use serde_json::{Value as Json, json};
 
@@ -14,17 +14,30 @@ pub(super) fn text(
     records: &[Record],
     goals: &[Goal],
 ) -> String {
-    let whole = json!({
-        "bench": bench,
-        "partial": partial,
-        "facts": facts,
-        "measurements": records.iter().map(measurement).collect::<Vec<_>>(),
-        "goals": goals.iter().map(judged).collect::<Vec<_>>(),
-    });
-    format!("{whole:#}\n")
+    let lines = [
+        format!("\"bench\": {}", json!(bench)),
+        format!("\"partial\": {}", json!(partial)),
+        format!("\"facts\": {}", list('{', '}', facts.iter().map(fact))),
+        format!(
+            "\"measurements\": {}",
+            list('[', ']', records.iter().map(measurement))
+        ),
+        format!("\"goals\": {}", list('[', ']', goals.iter().map(judged))),
+    ];
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
 }
 
-fn judged(goal: &Goal) -> Json {
+/// One item a line, so that two runs can be compared by lines.
+fn list(begin: char, end: char, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.map(|it| format!("  {it}")).collect();
+    format!("{begin}\n{}\n{end}", items.join(",\n"))
+}
+
+fn fact((name, value): (&String, &String)) -> String {
+    format!("{}: {}", json!(name), json!(value))
+}
+
+fn judged(goal: &Goal) -> String {
     json!({
         "name": goal.name,
         "measured": goal.measured,
@@ -33,9 +46,10 @@ fn judged(goal: &Goal) -> Json {
         "bound": goal.bound,
         "met": goal.met(),
     })
+    .to_string()
 }
 
-fn measurement(record: &Record) -> Json {
+fn measurement(record: &Record) -> String {
     let values = record.0.iter().map(|(name, value)| {
         let value = match value {
             Value::Text(text) => json!(text),
@@ -43,5 +57,5 @@ fn measurement(record: &Record) -> Json {
         };
         ((*name).to_owned(), value)
     });
-    Json::Object(values.collect())
+    Json::Object(values.collect()).to_string()
 }
