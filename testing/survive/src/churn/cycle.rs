@@ -224,6 +224,8 @@ impl Listener {
     fn let_go(&mut self) {
         if let Some(held) = self.0.take() {
             timed("everything else, in a listener", held);
+            // The bus may have nothing more for this thread.
+            watchdog::rest();
         }
     }
 }

@@ -34,6 +34,11 @@ pub(super) fn step(what: &'static str) {
     });
 }
 
+/// Notes that the calling thread is done with what is watched, and may wait for ever.
+pub(super) fn rest() {
+    MINE.with_borrow_mut(Option::take);
+}
+
 /// Watches from now on.
 pub(super) fn start() {
     let watch = || {
@@ -80,5 +85,24 @@ fn print_threads() {
             read("wchan").trim(),
             read("stack").replace('\n', " <- "),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_rests_is_not_watched() {
+        let is_watched = || {
+            let steps = STEPS.lock().expect("nobody panics here");
+            let mut steps = steps.iter().filter(|step| Arc::strong_count(step) > 1);
+            steps.any(|step| step.lock().expect("nobody panics here").1 == "a test")
+        };
+        assert!(!is_watched());
+        step("a test");
+        assert!(is_watched());
+        rest();
+        assert!(!is_watched());
     }
 }
