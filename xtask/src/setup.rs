@@ -24,6 +24,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("g++", "builds the peers' C++ programs"),
     ("cmake", "builds the peers' programs"),
     ("make", "builds the peers' programs"),
+    ("linux-perf", "counts system calls for the bench"),
     ("python3-venv", "virtual environment of the Python peer"),
 ];
 

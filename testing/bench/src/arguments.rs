@@ -10,6 +10,7 @@ usage: whimbrel-bench BENCH [OPTION]...
 
   latency            ping-pong: one-way latency, and where the median goes
   throughput         one writer, one and four readers: rate, loss, work per sample
+  calls              system calls and switches per message, counted by the kernel
   footprint          memory, threads, work at idle, start to matched, size of the binary
 
   --quick            about a minute: fewer sizes, messages and repetitions
@@ -49,6 +50,8 @@ pub enum Bench {
     Latency,
     /// Streams.
     Throughput,
+    /// System calls.
+    Calls,
     /// What exists costs something.
     Footprint,
 }
@@ -64,6 +67,7 @@ impl Arguments {
             bench: match bench.as_str() {
                 "latency" => Bench::Latency,
                 "throughput" => Bench::Throughput,
+                "calls" => Bench::Calls,
                 "footprint" => Bench::Footprint,
                 _ => return Err(format!("there is no bench {bench}")),
             },

@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod calls;
 pub mod contestant;
 pub mod footprint;
 pub mod goal;
 pub mod latency;
 pub mod machine;
+pub mod pair;
 pub mod placement;
 pub mod process;
 pub mod protocol;

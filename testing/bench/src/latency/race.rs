@@ -1,85 +1,17 @@
 //! The race of one placement: everybody starts, then takes turns.
 
-use std::time::Duration;
-
 use super::plan::{Part, ROUNDS};
 use super::rows::Row;
-use crate::contestant::{Contestant, Programs};
+use crate::contestant::Programs;
 use crate::machine;
+use crate::pair::Pair;
 use crate::placement::Placement;
-use crate::process::{Process, Usage};
-use crate::protocol::{Order, round_trips};
-use crate::stage::{Seat, Stage};
-
-/// How long it may take to meet.
-const MEETING: Duration = Duration::from_secs(30);
-/// How long one round of one contestant may take.
-const ROUND: Duration = Duration::from_secs(60);
+use crate::process::Usage;
+use crate::protocol::Order;
+use crate::stage::Stage;
 
 /// Nanoseconds of a tick of `/proc/stat`. proc_stat(5).
 const TICK_NS: f64 = 1e7;
-
-/// The processes of a contestant.
-struct Runner {
-    contestant: Contestant,
-    ping: Process,
-    pong: Option<Process>,
-}
-
-impl Runner {
-    fn start(
-        contestant: Contestant,
-        programs: &Programs,
-        seats: &[Seat; 2],
-        domain: usize,
-    ) -> Result<Self, String> {
-        let program = programs.of(contestant.product)?;
-        let name = contestant.name();
-        let begin = |role: &str, seat: &Seat, other: &Seat| {
-            let mut command = seat.program(&program);
-            command.args(["latency", role, contestant.mode.name()]);
-            command.args(["--domain", &domain.to_string()]);
-            command.args(["--interface", seat.interface]);
-            command.args(["--address", seat.address, "--peer", other.address]);
-            Process::start(&format!("{name}, {role}"), &mut command)
-        };
-        let [a, b] = seats;
-        let pong = if contestant.is_alone() {
-            None
-        } else {
-            let pong = begin("pong", b, a)?;
-            pong.wait_until_ready(MEETING)?;
-            Some(pong)
-        };
-        Ok(Self {
-            contestant,
-            ping: begin("ping", a, b)?,
-            pong,
-        })
-    }
-
-    fn usage(&self) -> Usage {
-        let pong = self.pong.as_ref().map(Process::usage).unwrap_or_default();
-        self.ping.usage().plus(pong)
-    }
-
-    /// One round: round trips, and what they used.
-    fn round(&mut self, order: Order) -> Result<(Vec<u64>, Usage), String> {
-        let before = self.usage();
-        let answer = self.ping.ask(&order.to_string(), ROUND)?;
-        let used = self.usage().since(before);
-        let trips =
-            round_trips(&answer).map_err(|why| format!("{}: {why}", self.contestant.name()))?;
-        if trips.len() == order.count {
-            return Ok((trips, used));
-        }
-        let (got, name) = (trips.len(), self.contestant.name());
-        Err(format!(
-            "{name}: {got} round trips instead of {}",
-            order.count
-        ))
-    }
-}
 
 /// All rows of one placement, and the share of all cores in percent that others used meanwhile.
 pub(super) fn run(
@@ -92,10 +24,10 @@ pub(super) fn run(
     let fitting = part.contestants.iter().filter(|it| it.fits(placement));
     let mut runners = fitting
         .enumerate()
-        .map(|(domain, it)| Runner::start(*it, programs, &seats, domain + 1))
-        .collect::<Result<Vec<Runner>, String>>()?;
+        .map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1))
+        .collect::<Result<Vec<Pair>, String>>()?;
     for runner in &runners {
-        runner.ping.wait_until_ready(MEETING)?;
+        runner.wait_until_ready()?;
     }
     let mut rows = Vec::new();
     let (worked_before, all_before) = machine::worked();

@@ -1,0 +1,111 @@
+//! System calls and switches per message, counted by the kernel in the process that answers: each
+//! message is one receive and one send there. Times play no part, so a busy machine is no excuse.
+
+mod count;
+mod judge;
+
+use crate::arguments::Arguments;
+use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
+use crate::machine;
+use crate::pair::Pair;
+use crate::placement::Placement;
+use crate::protocol::Order;
+use crate::report::{Record, Report, Table};
+use crate::stage::Stage;
+
+use count::{COUNTED, Counter, Counts};
+
+/// Octets of payload.
+const SIZE: usize = 64;
+const MESSAGES: usize = 20_000;
+const MESSAGES_QUICK: usize = 3000;
+
+/// Round trips before any is counted, so that everything has found its size.
+const WARM: usize = 500;
+
+/// Counts per message of one contestant.
+#[derive(Clone, Debug)]
+struct Row {
+    contestant: Contestant,
+    per_message: Counts,
+}
+
+/// Runs the bench and gives what it found.
+///
+/// # Errors
+/// Somebody is missing, does not start or stalls; the kernel lets nobody count.
+pub fn run(arguments: &Arguments) -> Result<Report, String> {
+    let wanted = |it: &&Contestant| arguments.wants(&it.name());
+    let on_purpose = |it: &&Contestant| !matches!(it.mode, Mode::Calls | Mode::Spinning);
+    let contestants: Vec<&Contestant> = USUAL.iter().filter(on_purpose).filter(wanted).collect();
+    if contestants.is_empty() {
+        return Err("nobody of this name".to_owned());
+    }
+    let programs = Programs::new(&arguments.peers)?;
+    let products: Vec<Product> = contestants.iter().map(|it| it.product).collect();
+    let mut facts = machine::facts(&programs, &products)?;
+    let usual = if arguments.quick {
+        MESSAGES_QUICK
+    } else {
+        MESSAGES
+    };
+    let messages = arguments.messages.unwrap_or(usual);
+    facts.insert("messages".into(), messages.to_string());
+    facts.insert("size_bytes".into(), SIZE.to_string());
+    let stage = Stage::new(Placement::OneCore)?;
+    let mut rows = Vec::new();
+    for (domain, contestant) in contestants.into_iter().enumerate() {
+        let mut pair = Pair::start(*contestant, &programs, &stage.seats(), domain + 1)?;
+        pair.wait_until_ready()?;
+        let order = |count| Order {
+            size: SIZE,
+            count,
+            warm: 0,
+        };
+        pair.round(order(WARM))?;
+        let counter = Counter::start(pair.answering().id())?;
+        pair.round(order(messages))?;
+        let per_message = counter.stop()?.per(messages);
+        rows.push(Row {
+            contestant: *contestant,
+            per_message,
+        });
+    }
+    Ok(Report {
+        name: "calls",
+        facts,
+        tables: vec![table(&rows)],
+        records: rows.iter().map(record).collect(),
+        goals: judge::goals(&figures(&rows)),
+        partial: !arguments.contestants.is_empty(),
+    })
+}
+
+fn figures(rows: &[Row]) -> Vec<(Contestant, Counts)> {
+    let pair = |row: &Row| (row.contestant, row.per_message.clone());
+    rows.iter().map(pair).collect()
+}
+
+fn record(row: &Row) -> Record {
+    let record = Record::new()
+        .text("product", row.contestant.product.name())
+        .text("mode", row.contestant.mode.name());
+    let with = |record: Record, kind: &'static str| record.number(kind, row.per_message.of(kind));
+    COUNTED.iter().map(|it| it.name).fold(record, with)
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut head = vec!["contestant".to_owned()];
+    head.extend(COUNTED.iter().map(|it| it.name.to_owned()));
+    let line = |row: &Row| {
+        let mut cells = vec![row.contestant.name()];
+        let values = COUNTED.iter().map(|it| row.per_message.of(it.name));
+        cells.extend(values.map(|value| format!("{value:.3}")));
+        cells
+    };
+    Table {
+        title: "per message in the process that answers, on one core".to_owned(),
+        head,
+        lines: rows.iter().map(line).collect(),
+    }
+}
