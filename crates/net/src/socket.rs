@@ -328,6 +328,15 @@ impl UdpSocket {
         self.send_buffer_bytes()
     }
 
+    /// Lets what this socket sends wait behind what others send, in the queues of this host's
+    /// interfaces where they know priorities.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn set_bulk_priority(&self) -> io::Result<()> {
+        sys::set_bulk_priority(&self.socket)
+    }
+
     /// Chooses what happens to datagrams larger than the path allows.
     ///
     /// # Errors

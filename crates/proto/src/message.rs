@@ -64,6 +64,7 @@ pub struct MessageBuilder {
     bytes_max: usize,
     timestamp: Option<Timestamp>,
     destination: GuidPrefix,
+    bulk: bool,
 }
 
 impl MessageBuilder {
@@ -79,6 +80,11 @@ impl MessageBuilder {
     pub fn begin(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.clear();
+    }
+
+    /// Whether messages leave by [`Outbox::send_bulk`] from now on.
+    pub fn set_bulk(&mut self, bulk: bool) {
+        self.bulk = bulk;
     }
 
     fn clear(&mut self) {
@@ -130,7 +136,12 @@ impl MessageBuilder {
                     Part::Payload(bytes) => bytes,
                 };
             }
-            outbox.send(to, slices.get(..self.parts.len()).unwrap_or(&slices));
+            let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
+            if self.bulk {
+                outbox.send_bulk(to, slices);
+            } else {
+                outbox.send(to, slices);
+            }
             self.clear();
         }
     }

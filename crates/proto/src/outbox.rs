@@ -8,4 +8,9 @@ pub trait Outbox {
     ///
     /// Sending never fails for the machine: what the network loses, reliability repairs.
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]);
+
+    /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples.
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        self.send(to, parts);
+    }
 }

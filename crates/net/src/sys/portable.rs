@@ -100,6 +100,11 @@ pub(crate) fn path_mtu_bytes(_connected: &Socket, _v6: bool) -> io::Result<u32> 
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// No priorities here.
+pub(crate) fn set_bulk_priority(_socket: &Socket) -> io::Result<()> {
+    Ok(())
+}
+
 /// Nobody tells here.
 #[derive(Debug)]
 pub(crate) struct InterfaceWatch {

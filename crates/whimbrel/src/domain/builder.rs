@@ -14,7 +14,7 @@ use super::ip::IpVersions;
 use super::join;
 use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
-use crate::driver::network::Network;
+use crate::driver::network::{Fittings, Network};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
 use crate::driver::warning::{Warning, Warnings};
@@ -229,8 +229,10 @@ impl DomainParticipantBuilder {
             probing: settings.loopback_probing.value,
             families: join::families(settings.ip.value),
             peers: join::peer_locators(&settings),
-            tap: self.capture.as_deref().map(join::tap).transpose()?,
-            faults: self.faults,
+            fittings: Fittings {
+                tap: self.capture.as_deref().map(join::tap).transpose()?,
+                faults: self.faults,
+            },
         };
         let interfaces = selection.interfaces;
         let sockets =

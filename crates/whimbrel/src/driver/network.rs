@@ -35,6 +35,12 @@ pub(crate) struct Network {
     pub(crate) families: Families,
     /// Explicit peers.
     pub(crate) peers: Vec<Locator>,
+    pub(crate) fittings: Fittings,
+}
+
+/// What every socket is given.
+#[derive(Clone, Default)]
+pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
 }

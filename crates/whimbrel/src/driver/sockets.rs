@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
 use whimbrel_base::locator::Locator;
 use whimbrel_net::interfaces::Interface;
-use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
 use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
 use whimbrel_proto::{Addresses, Outbox};
 
 use super::network::{Network, interface_addresses};
+use super::outgoing::{Bulk, Outgoing, Oversize, bind};
 use super::ports;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, lock};
@@ -22,29 +21,20 @@ const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 /// The same for IPv6, on which the standard is silent; other implementations use it too.
 const GROUP_V6: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0xffff, 0xefff, 1);
 
-/// Wanted size of receive buffers, in octets.
-const RECV_BUFFER_BYTES: usize = 4 << 20;
-
-/// Wanted size of send buffers, in octets.
-const SEND_BUFFER_BYTES: usize = 1 << 20;
-
-/// How long a full send buffer is waited for before the datagram is given up to repair.
-const FULL_WAIT: Duration = Duration::from_millis(2);
-
 /// Paths remembered that carry less than their first link does.
 const PATHS_MAX: usize = 1024;
 
 /// Of so many messages to a group one leaves by loopback too where other interfaces carry it.
 const LOOPBACK_TURNS: u64 = 5;
 
-/// How often that wait is repeated, in all that leaves at once, before nothing is waited for any
-/// more: a link that takes nothing must not hold up whoever writes or leaves.
+/// How often room in a full send buffer is waited for, in all that leaves at once, before nothing
+/// is waited for any more: a link that takes nothing must not hold up whoever writes or leaves.
 const FULL_WAITS_MAX: usize = 5;
 
 /// The open sockets of a participant.
 pub(crate) struct Sockets {
-    v4: Option<Arc<UdpSocket>>,
-    v6: Option<Arc<UdpSocket>>,
+    v4: Option<Outgoing>,
+    v6: Option<Outgoing>,
     groups: Snapshot<Vec<Group>>,
     /// Held while an option of a socket is switched for one datagram.
     switching: Mutex<()>,
@@ -52,9 +42,7 @@ pub(crate) struct Sockets {
     paths: Mutex<BTreeMap<IpAddr, u32>>,
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
-    /// Waits for room in the send buffer, one for each IP version.
-    writable_v4: Mutex<(Poller, Events)>,
-    writable_v6: Mutex<(Poller, Events)>,
+    bulk: Bulk,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams that were too large for their path.
@@ -74,8 +62,7 @@ impl Sockets {
     pub(crate) fn open(network: &Network, interfaces: &[Interface]) -> io::Result<Self> {
         let (v4, v6, index) = open_unicast(network)?;
         let sockets = Self {
-            writable_v4: writable(v4.as_deref())?,
-            writable_v6: writable(v6.as_deref())?,
+            bulk: Bulk::new(&network.fittings),
             v4,
             v6,
             groups: Snapshot::default(),
@@ -141,7 +128,7 @@ impl Sockets {
     pub(crate) fn all(&self) -> Vec<Arc<UdpSocket>> {
         let groups = self.groups();
         let groups = groups.iter().map(|group| &group.socket);
-        let unicast = self.v4.iter().chain(&self.v6);
+        let unicast = self.v4.iter().chain(&self.v6).map(|it| &it.socket);
         unicast.chain(groups).cloned().collect()
     }
 
@@ -200,9 +187,8 @@ impl Sockets {
 
     /// The unicast addresses to announce: each address of `interfaces` with our port.
     fn locators(&self, interfaces: &[Interface]) -> Vec<Locator> {
-        let port = |socket: &Option<Arc<UdpSocket>>| {
-            socket.as_ref().map(|socket| socket.local_addr().port())
-        };
+        let port =
+            |socket: &Option<Outgoing>| socket.as_ref().map(|socket| socket.local_addr().port());
         let (v4, v6) = (port(&self.v4), port(&self.v6));
         let addresses = interfaces.iter().flat_map(|it| &it.addresses);
         addresses
@@ -215,35 +201,49 @@ impl Sockets {
     }
 
     fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
-        let Some(socket) = socket else { return };
+        let by = if to.is_ipv4() { &self.v4 } else { &self.v6 };
+        let Some(by) = by else { return };
         if to.ip().is_multicast() {
             let _held = lock(&self.switching);
             let groups = self.groups.load();
             let group = groups.iter().find(|group| group.addr == to.ip());
             for interface in group.into_iter().flat_map(Group::next_interfaces) {
-                if socket.set_multicast_interface(interface).is_ok()
-                    && self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge
+                if by.socket.set_multicast_interface(interface).is_ok()
+                    && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
                 {
-                    self.send_in_pieces(socket, to, parts, way);
+                    self.send_in_pieces(by, to, parts, way);
                 }
             }
-        } else if self.send_waiting(socket, to, parts, way) == SendOutcome::TooLarge {
+        } else if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
             self.note_path(to);
             match way.oversize {
                 Oversize::Drop => {}
                 Oversize::InPieces => {
                     let _held = lock(&self.switching);
-                    self.send_in_pieces(socket, to, parts, way);
+                    self.send_in_pieces(by, to, parts, way);
                 }
             }
         }
     }
 
+    /// Sends what may wait behind everything else.
+    fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
+        let apart = !to.ip().is_loopback() && !to.ip().is_multicast();
+        let by = main.as_ref().filter(|_| apart);
+        let Some(by) = by.and_then(|main| self.bulk.beside(main)) else {
+            return self.send_one(to, parts, way);
+        };
+        if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
+            self.note_path(to);
+        }
+    }
+
     /// Sends what RTPS cannot divide as IP fragments.
-    fn send_in_pieces(&self, socket: &UdpSocket, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+    fn send_in_pieces(&self, by: &Outgoing, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        let socket = &by.socket;
         if socket.set_oversize_policy(OversizePolicy::System).is_ok() {
-            let _ = self.send_waiting(socket, to, parts, way);
+            let _ = self.send_waiting(by, to, parts, way);
             // It was in force before, so the system knows it.
             let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
         }
@@ -265,14 +265,14 @@ impl Sockets {
     /// Sends, waiting a little for room in the send buffer.
     fn send_waiting(
         &self,
-        socket: &UdpSocket,
+        by: &Outgoing,
         to: SocketAddr,
         parts: &[&[u8]],
         way: &mut Way,
     ) -> SendOutcome {
         let mut has_waited = false;
         loop {
-            match socket.send(to, parts) {
+            match by.socket.send(to, parts) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -282,7 +282,7 @@ impl Sockets {
                     // Only waits in vain count: room that comes is used for as long as it comes.
                     way.waits_left -= usize::from(has_waited);
                     has_waited = true;
-                    self.wait_for_room(to);
+                    by.wait_for_room();
                 }
                 Ok(SendOutcome::Full) => break,
                 Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
@@ -293,18 +293,6 @@ impl Sockets {
         self.dropped.fetch_add(1, Ordering::Relaxed);
         SendOutcome::Full
     }
-
-    fn wait_for_room(&self, to: SocketAddr) {
-        let of_family = if to.is_ipv4() {
-            &self.writable_v4
-        } else {
-            &self.writable_v6
-        };
-        let mut writable = lock(of_family);
-        let (poller, events) = &mut *writable;
-        // A wait that fails only makes the next try come sooner.
-        let _ = poller.wait(Some(FULL_WAIT), events);
-    }
 }
 
 impl std::fmt::Debug for Sockets {
@@ -313,15 +301,6 @@ impl std::fmt::Debug for Sockets {
             .entries(self.all().iter().map(|socket| socket.local_addr()))
             .finish()
     }
-}
-
-/// What becomes of a message that is too large for the path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Oversize {
-    /// It is dropped; its writer hears of the path and sends smaller fragments.
-    Drop,
-    /// It leaves as IP fragments: announcements of participants cannot be divided otherwise.
-    InPieces,
 }
 
 /// Sends messages at once.
@@ -367,17 +346,17 @@ impl Outbox for SocketOutbox<'_> {
             }
         }
     }
-}
 
-fn writable(socket: Option<&UdpSocket>) -> io::Result<Mutex<(Poller, Events)>> {
-    let poller = Poller::new()?;
-    if let Some(socket) = socket {
-        poller.add(socket, Token(0), Interest::Write, Trigger::Level)?;
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        for locator in to {
+            if let Some(addr) = locator.to_socket_addr() {
+                self.sockets.send_bulk(addr, parts, &mut self.way);
+            }
+        }
     }
-    Ok(Mutex::new((poller, Events::with_capacity(1))))
 }
 
-type Unicast = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>, Option<u32>);
+type Unicast = (Option<Outgoing>, Option<Outgoing>, Option<u32>);
 
 fn open_unicast(network: &Network) -> io::Result<Unicast> {
     for index in 0..ports::INDEX_COUNT {
@@ -394,7 +373,7 @@ fn open_unicast(network: &Network) -> io::Result<Unicast> {
 }
 
 /// One socket for each IP version in use.
-type PerVersion = (Option<Arc<UdpSocket>>, Option<Arc<UdpSocket>>);
+type PerVersion = (Option<Outgoing>, Option<Outgoing>);
 
 fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
     let (any_v4, any_v6): (IpAddr, IpAddr) = if network.loopback_only {
@@ -404,7 +383,14 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
     };
     let open = |ip: IpAddr, wanted: bool| {
         wanted
-            .then(|| bind(network, SocketAddr::new(ip, port), PortUse::Exclusive))
+            .then(|| {
+                bind(
+                    &network.fittings,
+                    SocketAddr::new(ip, port),
+                    PortUse::Exclusive,
+                )
+            })
+            .map(|bound| Outgoing::new(bound?))
             .transpose()
     };
     let v4 = open(any_v4, network.families.v4)?;
@@ -416,21 +402,6 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
         ));
     }
     Ok((v4, v6))
-}
-
-fn bind(network: &Network, addr: SocketAddr, port_use: PortUse) -> io::Result<Arc<UdpSocket>> {
-    let mut socket = UdpSocket::bind(addr, port_use)?;
-    socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
-    socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
-    // Where the system leaves no choice it fragments.
-    let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
-    if let Some(tap) = &network.tap {
-        socket = socket.with_tap(Arc::clone(tap));
-    }
-    if let Some(faults) = network.faults.filter(|_| port_use == PortUse::Exclusive) {
-        socket = socket.with_faults(faults);
-    }
-    Ok(Arc::new(socket))
 }
 
 /// A multicast group that was joined for discovery.
@@ -492,5 +463,5 @@ fn open_group(network: &Network, addr: IpAddr) -> io::Result<Arc<UdpSocket>> {
         Ipv6Addr::UNSPECIFIED.into()
     };
     let local = SocketAddr::new(any, ports::multicast(network.domain));
-    bind(network, local, PortUse::Shared)
+    bind(&network.fittings, local, PortUse::Shared)
 }

@@ -12,7 +12,8 @@ pub(crate) use mmsg::{recv_many, send_many};
 pub(crate) use netlink::InterfaceWatch;
 pub(crate) use options::{
     datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, interface_mtu_bytes,
-    path_mtu_bytes, set_mtu_mode, set_multicast_interface_v4, set_packet_info, use_precise_timers,
+    path_mtu_bytes, set_bulk_priority, set_mtu_mode, set_multicast_interface_v4, set_packet_info,
+    use_precise_timers,
 };
 
 /// EMSGSIZE.

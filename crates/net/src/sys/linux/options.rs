@@ -33,6 +33,13 @@ pub(crate) fn force_send_buffer(socket: &Socket, bytes: usize) -> io::Result<()>
     set_int(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, bytes)
 }
 
+/// Lets what this socket sends wait behind everything else in this host's queues.
+pub(crate) fn set_bulk_priority(socket: &Socket) -> io::Result<()> {
+    // linux/pkt_sched.h: TC_PRIO_BULK.
+    const BULK: c_int = 2;
+    set_int(socket, libc::SOL_SOCKET, libc::SO_PRIORITY, BULK)
+}
+
 /// Chooses what happens to datagrams larger than the path allows.
 pub(crate) fn set_mtu_mode(socket: &Socket, v6: bool, mode: MtuMode) -> io::Result<()> {
     let value = match mode {

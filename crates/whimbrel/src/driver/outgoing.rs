@@ -1,0 +1,118 @@
+//! A socket as one sends by it: with a place to wait for room in its send buffer.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
+use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
+
+use super::network::Fittings;
+use super::sync::{Arc, Mutex, OnceLock, lock};
+
+/// Wanted size of receive buffers, in octets.
+const RECV_BUFFER_BYTES: usize = 4 << 20;
+
+/// Wanted size of send buffers, in octets.
+const SEND_BUFFER_BYTES: usize = 1 << 20;
+
+/// How long room is waited for at a time.
+const FULL_WAIT: Duration = Duration::from_millis(2);
+
+/// What becomes of a message that is too large for the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Oversize {
+    /// It is dropped; its writer hears of the path and sends smaller fragments.
+    Drop,
+    /// It leaves as IP fragments: announcements of participants cannot be divided otherwise.
+    InPieces,
+}
+
+/// A socket and what tells that it has room.
+pub(crate) struct Outgoing {
+    pub(crate) socket: Arc<UdpSocket>,
+    writable: Mutex<(Poller, Events)>,
+}
+
+impl Outgoing {
+    /// Sends by `socket`.
+    ///
+    /// # Errors
+    /// The system has no descriptors left.
+    pub(crate) fn new(socket: Arc<UdpSocket>) -> io::Result<Self> {
+        let poller = Poller::new()?;
+        poller.add(&*socket, Token(0), Interest::Write, Trigger::Level)?;
+        Ok(Self {
+            socket,
+            writable: Mutex::new((poller, Events::with_capacity(1))),
+        })
+    }
+
+    /// Waits for room a little.
+    pub(crate) fn wait_for_room(&self) {
+        let mut writable = lock(&self.writable);
+        let (poller, events) = &mut *writable;
+        // A wait that fails only makes the next try come sooner.
+        let _ = poller.wait(Some(FULL_WAIT), events);
+    }
+
+    /// Where it is bound.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.socket.local_addr()
+    }
+}
+
+/// Sockets by which parts of large samples leave to other hosts, opened when there are such. They
+/// receive nothing.
+#[derive(Default)]
+pub(crate) struct Bulk {
+    fittings: Fittings,
+    v4: OnceLock<Option<Outgoing>>,
+    v6: OnceLock<Option<Outgoing>>,
+}
+
+impl Bulk {
+    /// Sockets with `fittings`.
+    pub(crate) fn new(fittings: &Fittings) -> Self {
+        Self {
+            fittings: fittings.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The one for what would else leave by `main`, if the system gives one.
+    pub(crate) fn beside(&self, main: &Outgoing) -> Option<&Outgoing> {
+        let ip = main.local_addr().ip();
+        let opened = if ip.is_ipv4() { &self.v4 } else { &self.v6 };
+        let open = || {
+            let local = SocketAddr::new(ip, 0);
+            let socket = bind(&self.fittings, local, PortUse::Exclusive).ok()?;
+            socket.set_bulk_priority().ok()?;
+            Outgoing::new(socket).ok()
+        };
+        opened.get_or_init(open).as_ref()
+    }
+}
+
+/// Opens a socket at `addr`.
+///
+/// # Errors
+/// The address is taken or the system refuses.
+pub(crate) fn bind(
+    fittings: &Fittings,
+    addr: SocketAddr,
+    port_use: PortUse,
+) -> io::Result<Arc<UdpSocket>> {
+    let mut socket = UdpSocket::bind(addr, port_use)?;
+    socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
+    socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
+    // Where the system leaves no choice it fragments.
+    let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
+    if let Some(tap) = &fittings.tap {
+        socket = socket.with_tap(Arc::clone(tap));
+    }
+    if let Some(faults) = fittings.faults.filter(|_| port_use == PortUse::Exclusive) {
+        socket = socket.with_faults(faults);
+    }
+    Ok(Arc::new(socket))
+}
