@@ -30,11 +30,14 @@ const ASK_PERIOD_MAX: Duration = Duration::from_millis(3200);
 /// has arrived, as it had before this reader started over, and then sends no heartbeat either.
 const REPEAT_PERIOD: Duration = Duration::from_secs(2);
 
+/// The wait before a request is repeated to a writer that insists doubles so many times.
+const REPEAT_DOUBLINGS_MAX: u32 = 3;
+
 /// Nothing is asked for while the budget has less room than this, in octets.
 const ROOM_BYTES: usize = 1024;
 
-/// Requests for fragments sent in one answer.
-const NACK_FRAGS_MAX: usize = 4;
+/// Requests for fragments sent in one answer, so that it fits the smallest of datagrams.
+const NACK_FRAGS_MAX: usize = 6;
 
 impl Reader {
     /// When this reader wants to be called again, and why.
@@ -105,7 +108,7 @@ impl Reader {
         let repeats_at = proxy
             .requested
             .filter(|(_, last)| *last == request)
-            .map(|(at, _)| at.after(self.config.nack_period))
+            .map(|(at, _)| at.after(self.repeat_wait(proxy)))
             .filter(|at| asks && *at > now);
         if let Some(at) = repeats_at {
             // Nothing has come of the last request yet: a writer that insists hears where we
@@ -117,17 +120,24 @@ impl Reader {
             missing = SequenceNumberSet::new(missing.base());
             fragments.clear();
         } else if asks {
+            let again = proxy.requested.is_some_and(|(_, last)| last == request);
+            proxy.repeated = if again {
+                proxy.repeated.saturating_add(1)
+            } else {
+                0
+            };
             proxy.requested = Some((now, request));
             proxy.asked_for(&fragments);
         }
         message.destination(writer.prefix);
+        // First what is missing, then that it may be sent.
+        self.request_fragments(writer, fragments, message);
         if !missing.is_empty() || proxy.must_answer {
             proxy.must_answer = false;
             self.acknack_count = self.acknack_count.next();
             message.acknack(entity, writer.entity, missing, self.acknack_count, true);
             self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
         }
-        self.request_fragments(writer, fragments, message);
         if self.has_fresh_fragments(now, proxy) && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(self.config.fragment_patience));
         }
@@ -148,6 +158,12 @@ impl Reader {
         let crowd = u32::try_from(self.writers.len()).unwrap_or(u32::MAX);
         self.patience
             .wait(delay.plus(each.times(crowd)), ASK_DELAY_MAX)
+    }
+
+    /// How soon the last request may be repeated: ever later while nothing comes of it.
+    fn repeat_wait(&self, proxy: &WriterProxy) -> Duration {
+        let doubled = 1 << (proxy.repeated / 2).min(REPEAT_DOUBLINGS_MAX);
+        self.config.nack_period.times(doubled)
     }
 
     /// Pre-emptive: makes the writer send a heartbeat. RTPS 2.5 §8.4.12.1.
@@ -209,17 +225,26 @@ impl Reader {
         if starved && proxy.account.held() == 0 {
             return SequenceNumberSet::new(missing.base());
         }
-        let room = !starved
-            && proxy.waiting.len() < self.config.reorder_samples_max
-            && proxy.waiting_bytes < self.config.reorder_bytes_max;
-        if !self.full && room {
+        let room = if starved || proxy.waiting_bytes >= self.config.reorder_bytes_max {
+            0
+        } else {
+            let room = self.config.reorder_samples_max;
+            room.saturating_sub(proxy.waiting.len())
+        };
+        if !self.full && room >= missing.len() {
             return missing;
         }
         let next = missing.base();
         let mut wanted = SequenceNumberSet::new(next);
-        // Only the next in order still finds a place, and everything waits for it.
-        if !self.full && missing.contains(next) {
-            wanted.insert(next);
+        // The next in order always finds a place, and everything waits for it.
+        let awaited = usize::from(missing.contains(next));
+        let room = if self.full {
+            0
+        } else {
+            room.saturating_add(awaited)
+        };
+        for number in missing.iter().take(room) {
+            wanted.insert(number);
         }
         wanted
     }
@@ -236,9 +261,10 @@ impl Reader {
             .iter()
             .filter(|(sequence, _)| !starved || proxy.awaited() == Some(**sequence))
             .filter(|(sequence, it)| proxy.has_place(**sequence, it.sample_bytes(), &self.config))
-            .filter_map(|(sequence, assembly)| {
+            .flat_map(|(sequence, assembly)| {
                 let still_sending = now.since(assembly.arrived_at) < patience;
-                assembly.missing(still_sending).map(|set| (*sequence, set))
+                let sets = assembly.missing(still_sending);
+                sets.map(|set| (*sequence, set))
             })
             .take(NACK_FRAGS_MAX)
             .collect()

@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use whimbrel_base::reject::Reject;
+use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
 use whimbrel_wire::number_set::FragmentNumberSet;
 
@@ -100,12 +101,18 @@ impl Assembly {
         all.min().unwrap_or(0)
     }
 
-    /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
-    /// only holes before the last fragment that arrived or was announced count.
-    pub(super) fn missing(&self, still_sending: bool) -> Option<FragmentNumberSet> {
-        let index = self.turn.checked_rem(self.divisions.len())?;
-        let division = self.divisions.get(index)?;
-        division.missing(self.announced, still_sending)
+    /// The missing fragments, each time at most 256 numbers wide. While the writer is
+    /// `still_sending`, only holes before the last fragment that arrived or was announced count.
+    pub(super) fn missing(&self, still_sending: bool) -> impl Iterator<Item = FragmentNumberSet> {
+        let index = self.turn.checked_rem(self.divisions.len());
+        let division = index.and_then(|index| self.divisions.get(index));
+        let mut start = FragmentNumber::FIRST;
+        core::iter::from_fn(move || {
+            let set = division?.missing(start, self.announced, still_sending)?;
+            let span = u32::try_from(set.span()).unwrap_or(u32::MAX);
+            start = FragmentNumber(set.base().0.saturating_add(span));
+            Some(set)
+        })
     }
 
     /// What is missing was asked for: next time it is that of another division, if there is one.
@@ -118,7 +125,6 @@ impl Assembly {
 mod tests {
     use super::*;
     use alloc::vec;
-    use whimbrel_base::sequence::FragmentNumber;
 
     const SAMPLE: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
@@ -175,7 +181,7 @@ mod tests {
         assembly.insert(Instant(1), &true_one).unwrap();
         let mut asked = vec![];
         for _ in 0..2 {
-            let missing = assembly.missing(false).unwrap();
+            let missing = assembly.missing(false).next().unwrap();
             asked.push(missing.iter().map(|it| it.0).collect::<Vec<_>>());
             assembly.asked();
         }

@@ -353,7 +353,7 @@ impl Reader {
         }
         if let Some(assembly) = proxy.assemblies.get_mut(&sequence) {
             assembly.announced = assembly.announced.max(last.0);
-            if assembly.missing(true).is_some() {
+            if assembly.missing(true).next().is_some() {
                 proxy.answer_at = Some(proxy.answer_at.map_or(now, |at| at.min(now)));
             }
         }

@@ -198,7 +198,7 @@ proptest! {
             if complete {
                 break;
             }
-            let missing = division.missing(0, false);
+            let missing = division.missing(FragmentNumber::FIRST, 0, false);
             prop_assert!(missing.is_some());
             // It may be that pieces lie too far apart to be kept; from the start they never do.
             complete = division.insert(NOW, &of(first, 1)) == Ok(true);

@@ -217,16 +217,22 @@ impl Division {
         self.buffer
     }
 
-    /// The next missing fragments, at most 256 numbers wide. While the writer is `still_sending`,
-    /// only holes before the last fragment that arrived or was `announced` count.
-    pub(super) fn missing(&self, announced: u32, still_sending: bool) -> Option<FragmentNumberSet> {
+    /// The missing fragments from `start` on, at most 256 numbers wide. While the writer is
+    /// `still_sending`, only holes before the last fragment that arrived or was `announced` count.
+    pub(super) fn missing(
+        &self,
+        start: FragmentNumber,
+        announced: u32,
+        still_sending: bool,
+    ) -> Option<FragmentNumberSet> {
         let last = if still_sending {
             self.highest.max(announced)
         } else {
             self.fragments()
         };
         let last = last.min(self.fragments());
-        let first = u32::try_from(self.received.first_missing(1)).ok()?;
+        let first = self.received.first_missing(i64::from(start.0));
+        let first = u32::try_from(first).ok()?;
         if first > last {
             return None;
         }
@@ -292,7 +298,14 @@ mod tests {
                 .insert(Instant(1), &run(&sample[8..], 3, 18))
                 .unwrap()
         );
-        assert_eq!(assembly.missing(0, true).unwrap().iter().count(), 2);
+        assert_eq!(
+            assembly
+                .missing(FragmentNumber::FIRST, 0, true)
+                .unwrap()
+                .iter()
+                .count(),
+            2
+        );
         assert!(
             assembly
                 .insert(Instant(1), &run(&sample[..8], 1, 18))
@@ -312,7 +325,14 @@ mod tests {
         let mut assembly = Division::new(&far, 1 << 30).unwrap();
         assembly.insert(Instant(1), &far).unwrap();
         assert!(assembly.memory_bytes() < 1000);
-        assert_eq!(assembly.missing(0, false).unwrap().iter().count(), 256);
+        assert_eq!(
+            assembly
+                .missing(FragmentNumber::FIRST, 0, false)
+                .unwrap()
+                .iter()
+                .count(),
+            256
+        );
     }
 
     #[test]

@@ -529,6 +529,22 @@ fn a_large_sample_that_could_not_wait_is_not_taken_in_to_be_thrown_away() {
 }
 
 #[test]
+fn no_more_is_asked_for_than_finds_a_place() {
+    let mut reader = reader(|config| config.reorder_samples_max = 3);
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 9, 1, false))
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(1, vec![1, 2, 3, 4])]);
+    reader.handle_data(NOW, data(3)).unwrap();
+    let later = NOW.after(Duration::from_secs(1));
+    reader
+        .handle_heartbeat(later, WRITER, &heartbeat(1, 9, 2, false))
+        .unwrap();
+    assert_eq!(answers(&mut reader, later), [(1, vec![1, 2, 4])]);
+}
+
+#[test]
 fn a_best_effort_reader_waits_for_no_history() {
     let mut reader = reader(|config| {
         config.reliable = false;

@@ -1,6 +1,7 @@
 //! What a reader knows about one matched writer. RTPS 2.5 §8.4.10.4.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
@@ -81,6 +82,8 @@ pub(super) struct WriterProxy {
     pub(super) asked: u32,
     /// The request last sent, not to be repeated too soon.
     pub(super) requested: Option<(Instant, Request)>,
+    /// How often that request has been repeated.
+    pub(super) repeated: u32,
     /// The writer waits for an answer whatever is missing.
     pub(super) must_answer: bool,
 }
@@ -107,6 +110,7 @@ impl WriterProxy {
             matched_at: None,
             asked: 0,
             requested: None,
+            repeated: 0,
             must_answer: false,
         }
     }
@@ -234,7 +238,9 @@ impl WriterProxy {
 
     /// Notes that these fragments were asked for.
     pub(super) fn asked_for(&mut self, fragments: &[(SequenceNumber, FragmentNumberSet)]) {
-        for (sequence, _) in fragments {
+        let mut sequences: Vec<_> = fragments.iter().map(|(sequence, _)| sequence).collect();
+        sequences.dedup();
+        for sequence in sequences {
             if let Some(assembly) = self.assemblies.get_mut(sequence) {
                 assembly.asked();
             }
