@@ -37,10 +37,7 @@ const ITEMS: &[Item] = &[
     item("write", &["whimbrel-survive"], &["write"], 4),
     item("memory", &["whimbrel-survive"], &["memory"], 6),
     item("hosts", &["whimbrel-survive"], &["hosts"], 10),
-    Item {
-        open: Some("small traffic beside large samples waits in the queue of the link"),
-        ..item("large", &["whimbrel-survive"], &["large"], 6)
-    },
+    item("large", &["whimbrel-survive"], &["large"], 6),
     item("interop depth", &["whimbrel-interop"], &["depth"], 10),
 ];
 

@@ -8,6 +8,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
+use super::fates::FragmentRequest;
 use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
 use crate::deadline::{Deadline, Reason, earlier};
@@ -25,7 +26,7 @@ impl Writer {
     ) -> Result<(), Reject> {
         let last = self.history.last();
         let base = acknack.state.base();
-        let suppression = self.config.nack_suppression;
+        let fragment_bytes = u64::from(self.fragment_bytes());
         let delay = self.config.nack_response_delay;
         let pushed = self.pushed;
         let caught_up = self.acked;
@@ -44,7 +45,10 @@ impl Writer {
         if !core::mem::replace(&mut reader.confirmed, true) {
             self.reported.push_back(WriterEvent::ReaderConfirmed(from));
         }
+        let had = reader.acked.next();
         let news = reader.acknowledge(now, base);
+        reader.note_answer(now, (had, base), &self.pushes, fragment_bytes);
+        let suppression = reader.fates.patience(self.config.nack_suppression);
         let mut resumed = false;
         // A reader that answers but takes nothing must not hold everybody back again.
         if reader.given_up && reader.acked >= caught_up {
@@ -79,7 +83,6 @@ impl Writer {
         if news || asked {
             self.hurry_heartbeat(now);
         }
-        self.note_taken_in(now);
         Ok(())
     }
 
@@ -94,12 +97,12 @@ impl Writer {
         nack: &NackFrag,
     ) -> Result<(), Reject> {
         let last = self.history.last();
-        let suppression = self.config.nack_suppression;
         let sequence = nack.number;
         let change = self.history.get(sequence);
         let fragments = change.map(super::Change::fragments);
         let fragment_bytes = change.map_or(0, |change| u64::from(change.fragment_bytes));
-        let in_transit = (sequence > self.pushed).then_some(self.push_next);
+        let next = self.push_next.0;
+        let in_transit = (sequence > self.pushed).then_some(next.saturating_sub(1));
         let delay = self.config.nack_response_delay;
         let reader = self
             .readers
@@ -116,18 +119,20 @@ impl Writer {
         if !reader.may_ask_for(sequence) {
             return Ok(());
         }
-        let (mut missing, mut suppressed) = (0u64, 0u64);
         match fragments {
             Some(fragments) if sequence >= reader.first_relevant => {
-                for number in nack.state.iter() {
-                    let sent = number.0 <= fragments && in_transit.is_none_or(|next| number < next);
-                    if sent && reader.has_just_got(now, (sequence, number), suppression) {
-                        suppressed = suppressed.saturating_add(1);
-                    } else if sent && reader.request_fragment(sequence, number) {
-                        // What waits for its repair already was counted as lost before.
-                        missing = missing.saturating_add(1);
-                    }
+                let request = FragmentRequest {
+                    sequence,
+                    wanted: &nack.state,
+                    sent_through: in_transit.unwrap_or(fragments),
+                    patience_min: self.config.nack_suppression,
+                };
+                let outcome = reader.fates.requested(now, &request, &self.pushes);
+                for number in outcome.lost {
+                    reader.request_fragment(sequence, number);
                 }
+                self.statistics.count_suppressed(outcome.suppressed);
+                reader.pace.settle(now, outcome.settled, fragment_bytes);
             }
             // The change is gone or none of the reader's: the repair will say so with a GAP.
             _ => reader.request_whole(sequence),
@@ -136,8 +141,6 @@ impl Writer {
             reader.repair_at = Some(now.after(delay));
         }
         self.repairs.touch(from);
-        self.statistics.count_suppressed(suppressed);
-        self.pace.lose(missing.saturating_mul(fragment_bytes));
         self.hurry_heartbeat(now);
         Ok(())
     }
@@ -222,28 +225,6 @@ impl Writer {
         }
     }
 
-    /// Lets the next burst leave when every reader has answered since it was asked.
-    fn note_taken_in(&mut self, now: Instant) {
-        let Some(asked_at) = self.asked_at else {
-            return;
-        };
-        if self
-            .holding_readers()
-            .any(|reader| reader.heard_at < asked_at)
-        {
-            return;
-        }
-        self.asked_at = None;
-        self.pace.taken_in(now);
-        for (guid, reader) in &mut self.readers {
-            // Repairs that waited for the pace go on at once.
-            if reader.repair_at.is_some_and(|at| at > now) {
-                reader.repair_at = Some(now);
-                self.repairs.touch(*guid);
-            }
-        }
-    }
-
     /// The first wait for an answer before a heartbeat asks for it.
     pub(super) fn heartbeat_period(&self) -> Duration {
         let each = self.config.heartbeat_period_per_reader;
@@ -294,9 +275,7 @@ impl Writer {
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let mut next = self.heartbeat.next_at.map(|at| (at, Reason::Heartbeat));
         next = earlier(next, self.repairs.next(&self.readers, ReaderProxy::due));
-        if self.paced {
-            next = earlier(next, Some((self.pace.next_at(), Reason::Pace)));
-        }
+        next = earlier(next, self.paced_until.map(|at| (at, Reason::Pace)));
         next = earlier(next, self.held_until.map(|at| (at, Reason::Pace)));
         earlier(next, self.stuck_at())
     }

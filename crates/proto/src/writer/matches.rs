@@ -5,6 +5,7 @@ use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
 
 use super::Writer;
+use super::pace::Pace;
 use super::reader_proxy::ReaderProxy;
 use crate::peer::MatchedReader;
 
@@ -24,7 +25,8 @@ impl Writer {
             } else {
                 self.history.last().next()
             };
-            let mut reader = ReaderProxy::new(now, reader, first);
+            let pace = Pace::new(self.config.bytes_per_second_max, self.config.burst_bytes);
+            let mut reader = ReaderProxy::new(now, reader, first, pace);
             reader.heartbeat_due = self.owes(&reader);
             if reader.heartbeat_due {
                 self.heartbeats_due.push(guid);

@@ -13,6 +13,8 @@ mod config;
 #[cfg(test)]
 mod edges;
 mod endings;
+mod fates;
+mod flow;
 mod history;
 mod matches;
 mod pace;
@@ -36,6 +38,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use self::audience::Audience;
 pub use self::config::WriterConfig;
 use self::endings::Endings;
+use self::fates::Pushes;
 pub use self::history::Change;
 use self::history::HistoryCache;
 use self::pace::Pace;
@@ -131,10 +134,11 @@ pub struct Writer {
     heartbeat: HeartbeatTimer,
     /// How long readers take to answer.
     patience: Patience,
+    /// How fast fragments leave where no reader answers.
     pace: Pace,
-    paced: bool,
-    /// When readers were last asked whether they have taken in what was sent.
-    asked_at: Option<Instant>,
+    /// When held up fragments may leave.
+    paced_until: Option<Instant>,
+    pushes: Pushes,
     /// When new changes last left, where they are to leave together.
     departed_at: Option<Instant>,
     /// New changes wait until then.
@@ -173,8 +177,8 @@ impl Writer {
                 ..Default::default()
             },
             patience: Patience::default(),
-            paced: false,
-            asked_at: None,
+            paced_until: None,
+            pushes: Pushes::default(),
             departed_at: None,
             held_until: None,
             laggard: None,
@@ -331,7 +335,10 @@ impl Writer {
     fn has_byte_room(&self, more: usize) -> bool {
         let more = u64::try_from(more).unwrap_or(u64::MAX);
         let pending = self.written_bytes.saturating_sub(self.acked_bytes);
-        pending == 0 || pending.saturating_add(more) <= self.config.unacknowledged_bytes_max
+        let bytes_max = self.config.unacknowledged_bytes_max;
+        // One that is over the limit may leave while another such is being repaired.
+        let beside_another = more > bytes_max && pending <= more;
+        pending == 0 || beside_another || pending.saturating_add(more) <= bytes_max
     }
 
     fn evict(&mut self, sequence: SequenceNumber) -> bool {

@@ -1,156 +1,364 @@
-//! How fast fragments may leave.
+//! How fast fragments may leave to one reader.
 //!
-//! A token bucket with two taps. One is the readers: whenever all of them have answered, what was
-//! sent before has left their sockets, and the bucket is full again. The other is time, for
-//! readers that answer late or never; its rate falls while readers report a considerable share of
-//! what was sent as missing and rises again while they do not. So neither a default socket buffer
-//! nor a slow link is overrun for long, and a link that merely loses a little is not slowed down.
+//! A token bucket with two taps. One is the reader: when it has answered, what was sent before has
+//! left its socket, and a whole window may leave. The other is time, which does not run while an
+//! answer may be on its way: it is for readers that answer late or never. Both follow what became
+//! of the fragments: where more than one in three was lost, the window falls to the share that got
+//! through and the rate to that at which it got through; otherwise they rise again. So neither a
+//! default socket buffer nor a narrow link is overrun for long, and a link that merely loses is not
+//! slowed down.
 
 use whimbrel_base::time::{Duration, Instant};
 
-const BYTES_PER_SECOND_MIN: u64 = 4_000_000;
+/// However little gets through, so many windows may leave in a second: what asks a reader for an
+/// answer may be lost too.
+const WINDOWS_PER_SECOND_MIN: u64 = 10;
 
-/// How often the rate is judged.
-const JUDGED_EVERY: Duration = Duration::from_millis(5);
+/// So many fragments, and a window full, are looked at together at least.
+const JUDGED_FRAGMENTS_MIN: u64 = 16;
 
 /// One part in so many may be lost without slowing down.
-const LOSS_TOLERATED: u64 = 8;
+const LOSS_TOLERATED: u64 = 3;
+
+/// Datagrams that the window holds at least.
+const WINDOW_DATAGRAMS_MIN: u64 = 2;
+
+/// An answer is waited for this long before time counts.
+const ANSWER_PATIENCE: Duration = Duration::from_millis(5);
+
+/// After nothing was sent for so long, what arrives is counted anew.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What became of fragments.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Settled {
+    pub(super) arrived: u64,
+    pub(super) lost: u64,
+}
+
+impl Settled {
+    pub(super) fn add(&mut self, other: Self) {
+        self.arrived = self.arrived.saturating_add(other.arrived);
+        self.lost = self.lost.saturating_add(other.lost);
+    }
+
+    fn all(self) -> u64 {
+        self.arrived.saturating_add(self.lost)
+    }
+}
 
 /// Token bucket in octets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pace {
     bytes_per_second: u64,
     bytes_per_second_max: u64,
-    burst_bytes: u64,
-    tokens: u64,
+    window_bytes: u64,
+    window_bytes_max: u64,
+    /// Below zero after the last datagram was larger than what was left.
+    tokens: i64,
     filled_at: Instant,
-    judged_at: Instant,
-    sent_bytes: u64,
+    /// Since when what became of fragments is looked at.
+    since: Instant,
+    spent_at: Instant,
+    datagram_bytes: u64,
+    settled: Settled,
+    arrived_bytes: u64,
     lost_bytes: u64,
+    /// When the reader was last asked and has not answered.
+    asked_at: Option<Instant>,
+    /// When it was first asked since it answered last.
+    silent_since: Option<Instant>,
 }
 
 impl Pace {
-    /// A full bucket of `burst_bytes` that refills with at most `bytes_per_second_max`.
-    pub(super) fn new(bytes_per_second_max: u64, burst_bytes: u64) -> Self {
-        let rate = bytes_per_second_max.max(BYTES_PER_SECOND_MIN);
+    /// A full bucket of `window_bytes_max` that refills with at most `bytes_per_second_max`.
+    pub(super) fn new(bytes_per_second_max: u64, window_bytes_max: u64) -> Self {
+        let rate = bytes_per_second_max.max(1);
+        let window = window_bytes_max.clamp(1, 1 << 40);
         Self {
             bytes_per_second: rate,
             bytes_per_second_max: rate,
-            burst_bytes: burst_bytes.max(1),
-            tokens: burst_bytes.max(1),
+            window_bytes: window,
+            window_bytes_max: window,
+            tokens: signed(window),
             filled_at: Instant::ZERO,
-            judged_at: Instant::ZERO,
-            sent_bytes: 0,
+            since: Instant::ZERO,
+            spent_at: Instant::ZERO,
+            datagram_bytes: 0,
+            settled: Settled::default(),
+            arrived_bytes: 0,
             lost_bytes: 0,
+            asked_at: None,
+            silent_since: None,
         }
     }
 
+    /// Octets that may leave whenever the reader has answered.
+    pub(super) fn window_bytes(&self) -> u64 {
+        self.window_bytes
+    }
+
+    /// What time gives, in octets per second; never none.
+    fn rate(&self) -> u64 {
+        let least = self.window_bytes.saturating_mul(WINDOWS_PER_SECOND_MIN);
+        self.bytes_per_second.max(least).max(1)
+    }
+
+    /// Since when time counts.
+    fn fills_from(&self) -> Instant {
+        let waited = self.silent_since.map(|at| at.after(ANSWER_PATIENCE));
+        waited.map_or(self.filled_at, |at| at.max(self.filled_at))
+    }
+
     fn refill(&mut self, now: Instant) {
-        self.judge(now);
-        let nanos = now.since(self.filled_at).as_nanos().unsigned_abs();
+        let nanos = now.since(self.fills_from()).as_nanos().unsigned_abs();
         let gained = u128::from(nanos)
-            .saturating_mul(u128::from(self.bytes_per_second))
+            .saturating_mul(u128::from(self.rate()))
             .wrapping_div(1_000_000_000);
         if gained > 0 {
-            let gained = u64::try_from(gained).unwrap_or(u64::MAX);
-            self.tokens = self.tokens.saturating_add(gained).min(self.burst_bytes);
+            let gained = signed(u64::try_from(gained).unwrap_or(u64::MAX));
+            let full = signed(self.window_bytes);
+            self.tokens = self.tokens.saturating_add(gained).min(full);
             self.filled_at = now;
         }
     }
 
-    fn judge(&mut self, now: Instant) {
-        let since = now.since(self.judged_at);
-        if since < JUDGED_EVERY {
-            return;
-        }
-        self.judged_at = now;
-        if self.lost_bytes.saturating_mul(LOSS_TOLERATED) > self.sent_bytes {
-            let slower = self
-                .bytes_per_second
-                .saturating_sub(self.bytes_per_second / 4);
-            self.bytes_per_second = slower.max(BYTES_PER_SECOND_MIN);
-        } else {
-            let faster = self
-                .bytes_per_second
-                .saturating_add(self.bytes_per_second / 4);
-            self.bytes_per_second = faster.min(self.bytes_per_second_max);
-        }
-        self.sent_bytes = 0;
-        self.lost_bytes = 0;
-    }
-
-    /// True when something may leave now.
-    pub(super) fn allows(&mut self, now: Instant) -> bool {
+    /// Octets that may leave now; the last datagram may be larger than what is left.
+    pub(super) fn room(&mut self, now: Instant) -> u64 {
         self.refill(now);
-        self.tokens > 0
+        u64::try_from(self.tokens).unwrap_or(0)
     }
 
-    /// Takes `bytes` from the bucket; the last burst may overdraw it down to zero.
-    pub(super) fn spend(&mut self, bytes: usize) {
+    /// Takes a datagram of `bytes` from the bucket.
+    pub(super) fn spend(&mut self, now: Instant, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.tokens = self.tokens.saturating_sub(bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(bytes);
+        self.datagram_bytes = self.datagram_bytes.max(bytes);
+        self.spend_many(now, bytes);
     }
 
-    /// Everything sent so far has been taken in: the next burst may leave.
-    pub(super) fn taken_in(&mut self, now: Instant) {
-        self.tokens = self.burst_bytes;
-        self.filled_at = now;
+    /// Takes `bytes` of several datagrams from the bucket.
+    pub(super) fn spend_many(&mut self, now: Instant, bytes: u64) {
+        let least = signed(self.window_bytes).saturating_neg();
+        self.tokens = self.tokens.saturating_sub(signed(bytes)).max(least);
+        if now.since(self.spent_at) > PAUSE {
+            self.since = now;
+        }
+        self.spent_at = now;
     }
 
-    /// A reader reports `bytes` as missing.
-    pub(super) fn lose(&mut self, bytes: u64) {
-        self.lost_bytes = self.lost_bytes.saturating_add(bytes);
+    /// True when it is time to ask the reader for an answer.
+    pub(super) fn should_ask(&self, now: Instant) -> bool {
+        let due = self.asked_at.map(|at| at.after(ANSWER_PATIENCE));
+        due.is_none_or(|at| at <= now)
     }
 
-    /// Octets reported as missing since the rate was last judged.
+    /// The reader is asked for an answer.
+    pub(super) fn ask(&mut self, now: Instant) {
+        self.asked_at = Some(now);
+        if self.silent_since.is_none() {
+            self.refill(now);
+            self.silent_since = Some(now);
+        }
+    }
+
+    /// The reader has answered; true when that opens the window.
+    pub(super) fn answered(&mut self, now: Instant) -> bool {
+        let asked = self.asked_at.is_some_and(|at| at <= now);
+        if self.silent_since.is_some() {
+            self.refill(now);
+            self.silent_since = None;
+            self.filled_at = now;
+        }
+        if asked {
+            self.asked_at = None;
+            self.tokens = signed(self.window_bytes);
+            self.filled_at = now;
+        }
+        asked
+    }
+
+    /// Learns what became of fragments of `fragment_bytes` each.
+    pub(super) fn settle(&mut self, now: Instant, settled: Settled, fragment_bytes: u64) {
+        self.settled.add(settled);
+        let arrived = settled.arrived.saturating_mul(fragment_bytes);
+        let lost = settled.lost.saturating_mul(fragment_bytes);
+        self.arrived_bytes = self.arrived_bytes.saturating_add(arrived);
+        self.lost_bytes = self.lost_bytes.saturating_add(lost);
+        self.datagram_bytes = self.datagram_bytes.max(fragment_bytes);
+        let all_bytes = self.arrived_bytes.saturating_add(self.lost_bytes);
+        let enough = self.settled.all() >= JUDGED_FRAGMENTS_MIN && all_bytes >= self.window_bytes;
+        // One answer may come in several parts.
+        if enough && now > self.since {
+            self.judge(now);
+        }
+    }
+
+    fn judge(&mut self, now: Instant) {
+        let Settled { arrived, lost } = self.settled;
+        let all = self.settled.all();
+        if lost.saturating_mul(LOSS_TOLERATED) > all {
+            let least = self.datagram_bytes.saturating_mul(WINDOW_DATAGRAMS_MIN);
+            let window = share(self.window_bytes, arrived, all);
+            self.window_bytes = window.max(least).min(self.window_bytes_max);
+            self.tokens = self.tokens.min(signed(self.window_bytes));
+            let nanos = now.since(self.since).as_nanos().unsigned_abs();
+            let rate = share(self.arrived_bytes, 1_000_000_000, nanos);
+            self.bytes_per_second = self.bytes_per_second.min(rate).max(1);
+        } else {
+            self.window_bytes = quarter_more(self.window_bytes).min(self.window_bytes_max);
+            self.bytes_per_second =
+                quarter_more(self.bytes_per_second).min(self.bytes_per_second_max);
+        }
+        self.settled = Settled::default();
+        self.arrived_bytes = 0;
+        self.lost_bytes = 0;
+        self.since = now;
+    }
+
+    /// What became of fragments since the last judgement.
     #[cfg(test)]
-    pub(super) fn lost_bytes(&self) -> u64 {
-        self.lost_bytes
+    pub(super) fn settled(&self) -> Settled {
+        self.settled
     }
 
-    /// When half a burst will be available again.
+    /// When half a window will be there again though nobody answers.
     pub(super) fn next_at(&self) -> Instant {
-        let wanted = u128::from((self.burst_bytes / 2).max(1).saturating_sub(self.tokens));
-        let nanos = wanted
+        let wanted = signed((self.window_bytes / 2).max(1)).saturating_sub(self.tokens);
+        let nanos = u128::from(u64::try_from(wanted).unwrap_or(0))
             .saturating_mul(1_000_000_000)
-            .div_ceil(u128::from(self.bytes_per_second.max(1)));
+            .div_ceil(u128::from(self.rate()));
         let nanos = i64::try_from(nanos).unwrap_or(i64::MAX).max(1);
-        self.filled_at.after(Duration::from_nanos(nanos))
+        self.fills_from().after(Duration::from_nanos(nanos))
     }
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// `whole` times `part` in `all`; the greatest number where `all` is none.
+fn share(whole: u64, part: u64, all: u64) -> u64 {
+    let product = u128::from(whole).saturating_mul(u128::from(part));
+    let share = product.checked_div(u128::from(all));
+    share.map_or(u64::MAX, |it| u64::try_from(it).unwrap_or(u64::MAX))
+}
+
+fn quarter_more(number: u64) -> u64 {
+    number.saturating_add((number / 4).max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_burst_then_the_rate() {
-        let mut pace = Pace::new(1_000_000_000, 100_000);
-        assert!(pace.allows(Instant(0)));
-        pace.spend(100_000);
-        assert!(!pace.allows(Instant(0)));
-        let next = pace.next_at();
-        assert_eq!(next, Instant(50_000));
-        assert!(pace.allows(next));
+    const FRAGMENT: u64 = 1000;
+
+    fn at_ms(ms: u64) -> Instant {
+        Instant(1_000_000_000 + ms * 1_000_000)
     }
 
-    /// The rate after `steps` of 10 ms in each of which one part in `one_in` is lost.
-    fn after(pace: &mut Pace, from_ms: u64, steps: u64, one_in: u64) -> u64 {
+    #[test]
+    fn a_window_then_the_rate() {
+        let mut pace = Pace::new(1_000_000_000, 100_000);
+        assert_eq!(pace.room(Instant(0)), 100_000);
+        pace.spend(Instant(0), 100_000);
+        assert_eq!(pace.room(Instant(0)), 0);
+        let next = pace.next_at();
+        assert_eq!(next, Instant(50_000));
+        assert_eq!(pace.room(next), 50_000);
+    }
+
+    #[test]
+    fn what_was_overdrawn_is_paid_back() {
+        let mut pace = Pace::new(1_000_000, 1000);
+        assert_eq!(pace.room(at_ms(0)), 1000);
+        pace.spend(at_ms(0), 900);
+        pace.spend(at_ms(0), 900);
+        assert_eq!(pace.room(at_ms(0)), 0);
+        assert_eq!(pace.next_at().since(at_ms(0)), Duration::from_micros(1300));
+        // A debt does not grow for ever.
+        pace.spend(at_ms(0), 90_000);
+        assert_eq!(pace.next_at().since(at_ms(0)), Duration::from_micros(1500));
+    }
+
+    #[test]
+    fn only_an_answer_to_what_was_asked_before_opens_the_window() {
+        let mut pace = Pace::new(1, 100_000);
+        pace.room(at_ms(0));
+        pace.spend(at_ms(0), 100_000);
+        assert!(!pace.answered(at_ms(1)));
+        pace.ask(at_ms(2));
+        assert!(pace.answered(at_ms(3)));
+        assert_eq!(pace.room(at_ms(3)), 100_000);
+        assert!(!pace.answered(at_ms(4)));
+    }
+
+    #[test]
+    fn time_counts_again_when_no_answer_comes() {
+        let mut pace = Pace::new(1_000_000, 10_000);
+        pace.room(at_ms(0));
+        pace.spend(at_ms(0), 10_000);
+        pace.ask(at_ms(0));
+        assert_eq!(pace.room(at_ms(5)), 0);
+        assert_eq!(pace.next_at(), at_ms(10));
+        assert_eq!(pace.room(at_ms(7)), 2000);
+        pace.ask(at_ms(7));
+        assert_eq!(pace.room(at_ms(10)), 5000);
+        pace.answered(at_ms(10));
+        pace.spend(at_ms(10), 10_000);
+        assert_eq!(pace.room(at_ms(11)), 1000);
+    }
+
+    /// After `steps` of 10 ms in each of which 100 fragments leave and `lost` of them are lost.
+    fn run(pace: &mut Pace, from_ms: u64, steps: u64, lost: u64) -> (u64, u64) {
         for step in 0..steps {
-            pace.spend(10_000);
-            pace.lose(10_000 / one_in);
-            pace.allows(Instant((from_ms + step * 10) * 1_000_000));
+            let now = at_ms(from_ms + step * 10);
+            pace.spend_many(now, 100 * FRAGMENT);
+            let arrived = 100 - lost;
+            let then = now.after(Duration::from_millis(9));
+            pace.settle(then, Settled { arrived, lost }, FRAGMENT);
         }
-        pace.bytes_per_second
+        (pace.window_bytes, pace.rate())
     }
 
     #[test]
     fn heavy_loss_slows_down_and_light_loss_does_not() {
-        let mut pace = Pace::new(1 << 30, 1_000_000);
-        assert_eq!(after(&mut pace, 10, 100, 20), 1 << 30);
-        assert_eq!(after(&mut pace, 2000, 100, 2), BYTES_PER_SECOND_MIN);
+        let mut pace = Pace::new(1 << 27, 100_000);
+        assert_eq!(run(&mut pace, 0, 100, 20), (100_000, 1 << 27));
+        // One step is enough to know what gets through.
+        assert_eq!(run(&mut pace, 2000, 1, 90), (10_000, 1_111_111));
+        let (window, rate) = run(&mut pace, 3000, 100, 99);
+        assert_eq!((window, rate), (2 * FRAGMENT, 100_000));
         // Without loss it is back within a second.
-        assert_eq!(after(&mut pace, 4000, 100, 100_000), 1 << 30);
+        assert_eq!(run(&mut pace, 5000, 100, 0), (100_000, 1 << 27));
+    }
+
+    #[test]
+    fn a_window_full_is_judged_together() {
+        let mut pace = Pace::new(1 << 27, 100_000);
+        let mut now = at_ms(1);
+        let mut settle = |arrived, lost| {
+            now = now.after(Duration::from_millis(1));
+            pace.settle(now, Settled { arrived, lost }, FRAGMENT);
+            pace.window_bytes
+        };
+        // Losses come in bursts.
+        assert_eq!(settle(0, 20), 100_000);
+        assert_eq!(settle(80, 0), 100_000);
+        assert_eq!(settle(50, 50), 50_000);
+        // What is said in one answer is taken together.
+        let mut pace = Pace::new(1 << 27, 100_000);
+        for (arrived, lost) in [(50, 50), (50, 0), (80, 0)] {
+            pace.settle(Instant::ZERO, Settled { arrived, lost }, FRAGMENT);
+        }
+        assert_eq!(pace.window_bytes, 100_000);
+    }
+
+    #[test]
+    fn a_link_that_carries_nothing_keeps_a_last_drop() {
+        let mut pace = Pace::new(1 << 27, 1 << 18);
+        let least = 2 * FRAGMENT;
+        let rate = least * WINDOWS_PER_SECOND_MIN;
+        assert_eq!(run(&mut pace, 0, 30, 100), (least, rate));
     }
 }

@@ -9,6 +9,8 @@ use whimbrel_base::time::{Duration, Instant};
 use crate::deadline::{Deadline, Reason};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
+use super::fates::{Fates, Pushes};
+use super::pace::Pace;
 use crate::peer::MatchedReader;
 
 /// How many fragments of one change may be requested at a time.
@@ -17,9 +19,6 @@ const REQUESTED_FRAGMENTS_MAX: usize = 4096;
 /// How many changes may be requested at a time.
 const REQUESTED_CHANGES_MAX: usize = 1024;
 
-/// How many changes may have noted which of their fragments were sent again.
-const REPAIRED_LARGE_MAX: usize = 16;
-
 /// What a reader asked for again of one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Request {
@@ -27,6 +26,13 @@ pub(super) enum Request {
     Whole { next: FragmentNumber },
     /// These fragments.
     Fragments(BTreeSet<FragmentNumber>),
+}
+
+impl Request {
+    /// The whole change.
+    pub(super) const WHOLE: Self = Self::Whole {
+        next: FragmentNumber::FIRST,
+    };
 }
 
 /// State of one matched reader.
@@ -57,14 +63,21 @@ pub(super) struct ReaderProxy {
     pub(super) progressed_at: Instant,
     pub(super) heard_at: Instant,
     repaired: BTreeMap<SequenceNumber, Instant>,
-    /// Fragments sent again, and since when they are noted.
-    sent_again: BTreeMap<SequenceNumber, (Instant, BTreeSet<FragmentNumber>)>,
+    /// What became of the fragments sent to it.
+    pub(super) fates: Fates,
+    /// How fast they may leave.
+    pub(super) pace: Pace,
     last_acknack: Option<Count>,
     last_nack_frag: Option<Count>,
 }
 
 impl ReaderProxy {
-    pub(super) fn new(now: Instant, info: MatchedReader, first_relevant: SequenceNumber) -> Self {
+    pub(super) fn new(
+        now: Instant,
+        info: MatchedReader,
+        first_relevant: SequenceNumber,
+        pace: Pace,
+    ) -> Self {
         Self {
             info,
             first_relevant,
@@ -80,7 +93,8 @@ impl ReaderProxy {
             progressed_at: now,
             heard_at: now,
             repaired: BTreeMap::new(),
-            sent_again: BTreeMap::new(),
+            fates: Fates::default(),
+            pace,
             last_acknack: None,
             last_nack_frag: None,
         }
@@ -158,7 +172,6 @@ impl ReaderProxy {
         self.progressed_at = now;
         self.requests = self.requests.split_off(&base);
         self.repaired = self.repaired.split_off(&base);
-        self.sent_again = self.sent_again.split_off(&base);
         true
     }
 
@@ -169,38 +182,21 @@ impl ReaderProxy {
             .is_some_and(|at| now.since(*at) < within)
     }
 
-    /// Notes that fragments were sent again; what was sent longer than `within` ago is forgotten.
-    pub(super) fn note_sent_again(
+    /// It has answered and has everything in `first..base`, fragments of `fragment_bytes`: more may
+    /// leave.
+    pub(super) fn note_answer(
         &mut self,
         now: Instant,
-        sequence: SequenceNumber,
-        numbers: &[FragmentNumber],
-        within: Duration,
+        (first, base): (SequenceNumber, SequenceNumber),
+        pushes: &Pushes,
+        fragment_bytes: u64,
     ) {
-        let known = self
-            .sent_again
-            .entry(sequence)
-            .or_insert((now, BTreeSet::new()));
-        if now.since(known.0) >= within {
-            *known = (now, BTreeSet::new());
+        let settled = self.fates.acknowledged((first, base), pushes);
+        self.pace.settle(now, settled, fragment_bytes);
+        if self.pace.answered(now) && self.repair_at.is_some() {
+            // Repairs that waited for the pace go on at once.
+            self.repair_at = Some(now);
         }
-        let room = REQUESTED_FRAGMENTS_MAX.saturating_sub(known.1.len());
-        known.1.extend(numbers.iter().take(room));
-        while self.sent_again.len() > REPAIRED_LARGE_MAX {
-            self.sent_again.pop_first();
-        }
-    }
-
-    /// True when a fragment was sent again less than `within` ago.
-    pub(super) fn has_just_got(
-        &self,
-        now: Instant,
-        (sequence, number): (SequenceNumber, FragmentNumber),
-        within: Duration,
-    ) -> bool {
-        self.sent_again
-            .get(&sequence)
-            .is_some_and(|(since, sent)| now.since(*since) < within && sent.contains(&number))
     }
 
     /// Queues what an acknowledgement asks for of what was `pushed`, but nothing that was repaired
@@ -246,22 +242,15 @@ impl ReaderProxy {
     pub(super) fn request_whole(&mut self, sequence: SequenceNumber) {
         let known = self.requests.contains_key(&sequence);
         if !known && self.requests.len() < REQUESTED_CHANGES_MAX {
-            self.requests.insert(
-                sequence,
-                Request::Whole {
-                    next: FragmentNumber::FIRST,
-                },
-            );
+            self.requests.insert(sequence, Request::WHOLE);
         }
     }
 
     /// Serves what is requested from the start: it is divided differently now.
     pub(super) fn restart_requests(&mut self) {
-        self.sent_again.clear();
+        self.fates.clear();
         for request in self.requests.values_mut() {
-            *request = Request::Whole {
-                next: FragmentNumber::FIRST,
-            };
+            *request = Request::WHOLE;
         }
     }
 
@@ -311,7 +300,7 @@ mod tests {
             locators: vec![],
             message_bytes_max: 1472,
         };
-        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4));
+        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1));
         assert!(reader.acknowledge(Instant(1), SequenceNumber(10)));
         reader.confirmed = true;
         assert!(!reader.wants_heartbeat(SequenceNumber(9)));
@@ -332,7 +321,7 @@ mod tests {
             locators: vec![],
             message_bytes_max: 1472,
         };
-        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4));
+        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1));
         reader.confirmed = true;
         assert!(!reader.acknowledge(Instant(1), SequenceNumber(1)));
         assert!(reader.wants_heartbeat(SequenceNumber(3)));

@@ -19,14 +19,22 @@ const OWN_HEARTBEATS_MAX: usize = 8;
 impl Writer {
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        self.paced = false;
-        self.push(now, outbox);
+        self.paced_until = None;
+        self.message.set_bulk(self.sends_bulk());
+        // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
+        self.push(now, outbox);
         self.send_heartbeats(now, outbox);
         if !self.audience.holds_history() {
             self.update_acknowledged();
         }
         self.arm_heartbeat(now);
+    }
+
+    /// True while large changes are under way: what belongs to them must not overtake them.
+    fn sends_bulk(&self) -> bool {
+        let next = self.history.next_from(self.pushed.next());
+        self.pushes.last() > self.acked || next.is_some_and(|change| change.fragments() > 1)
     }
 
     /// Sends changes that have not left yet to every reader's address.
@@ -119,39 +127,58 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> bool {
         let entity = self.config.guid.entity;
+        let mut room = self.push_room(now);
         let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
-        let fragments = change.fragments();
-        let started_at = self.push_next;
-        while self.push_next.0 <= fragments {
-            if !self.pace.allows(now) {
-                self.paced = true;
-                break;
-            }
+        let (fragments, sequence) = (change.fragments(), change.sequence);
+        let first = self.push_next;
+        let mut sent_bytes = 0u64;
+        while self.push_next.0 <= fragments && room > 0 {
             message.flush(self.audience.destinations(), outbox);
             message.timestamp(change.timestamp);
             message.data_frag(EntityId::UNKNOWN, entity, change, self.push_next);
-            self.pace.spend(message.len());
+            let bytes = u64::try_from(message.len()).unwrap_or(u64::MAX);
+            room = room.saturating_sub(bytes);
+            sent_bytes = sent_bytes.saturating_add(bytes);
             self.push_next = self.push_next.next();
         }
-        if self.push_next.0 > fragments {
-            self.pushed = change.sequence;
+        let complete = self.push_next.0 > fragments;
+        let last = FragmentNumber(self.push_next.0.saturating_sub(1));
+        if last >= first {
+            self.pushes.note(now, sequence, (first, last));
+            self.note_pushed(now, sent_bytes);
+        }
+        if complete {
+            self.pushed = sequence;
             self.push_next = FragmentNumber::FIRST;
             self.count_pushed(PIGGYBACK_CHANGES);
-            return true;
+        } else {
+            self.hold_up_push();
+            if last >= first && self.leading_paces().any(|pace| pace.should_ask(now)) {
+                self.ask_within(now, message, (sequence, last));
+            }
         }
-        if self.push_next > started_at && self.config.reliable {
-            let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
-            self.heartbeat.count = self.heartbeat.count.next();
-            let count = self.heartbeat.count;
-            message.heartbeat_frag(EntityId::UNKNOWN, entity, change.sequence, sent, count);
-            let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
-            message.heartbeat(EntityId::UNKNOWN, entity, fields);
-            self.note_heartbeat(now, true);
-            self.asked_at = Some(now);
+        complete
+    }
+
+    /// Asks readers, in the middle of a change, whether they have what has left of it.
+    fn ask_within(
+        &mut self,
+        now: Instant,
+        message: &mut MessageBuilder,
+        (sequence, sent): (SequenceNumber, FragmentNumber),
+    ) {
+        let entity = self.config.guid.entity;
+        self.heartbeat.count = self.heartbeat.count.next();
+        let count = self.heartbeat.count;
+        message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, sent, count);
+        let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+        message.heartbeat(EntityId::UNKNOWN, entity, fields);
+        self.note_heartbeat(now, true);
+        for reader in self.readers.values_mut() {
+            reader.pace.ask(now);
         }
-        false
     }
 
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
@@ -222,10 +249,9 @@ impl Writer {
         );
         reader.repair_at = None;
         while let Some((sequence, request)) = reader.requests.pop_first() {
-            if !self.pace.allows(now) {
+            if reader.pace.room(now) == 0 {
                 reader.requests.insert(sequence, request);
-                self.paced = true;
-                reader.repair_at = Some(self.pace.next_at());
+                reader.repair_at = Some(reader.pace.next_at());
                 break;
             }
             if !reader.may_ask_for(sequence) {
@@ -242,20 +268,20 @@ impl Writer {
                 reader.requests.insert(sequence, rest);
             }
         }
-        message.make_room(MESSAGE_OVERHEAD_BYTES, &reader.info.locators, outbox);
-        message.destination(guid.prefix);
-        let fields = self.heartbeat_fields(reader.first_relevant, false);
-        message.heartbeat(guid.entity, self.config.guid.entity, fields);
+        if reader.requests.is_empty() || reader.pace.should_ask(now) {
+            message.make_room(MESSAGE_OVERHEAD_BYTES, &reader.info.locators, outbox);
+            message.destination(guid.prefix);
+            let fields = self.heartbeat_fields(reader.first_relevant, false);
+            message.heartbeat(guid.entity, self.config.guid.entity, fields);
+            self.note_heartbeat(now, false);
+            reader.pace.ask(now);
+            reader.expect_answer(now);
+            reader.heartbeat_due = false;
+        }
         message.flush(&reader.info.locators, outbox);
-        self.note_heartbeat(now, false);
-        reader.expect_answer(now);
-        reader.heartbeat_due = false;
         self.message = message;
         self.readers.insert(guid, reader);
         self.repairs.touch(guid);
-        if self.paced {
-            self.asked_at = Some(now);
-        }
     }
 
     /// The first number from `sequence` on that `reader` can get; `sequence` itself where it is
@@ -307,30 +333,37 @@ impl Writer {
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
             message.data(peer.entity, entity, change, reader.info.expects_inline_qos);
-            self.pace.spend(change.payload.len());
+            reader.pace.spend(now, change.payload.len());
             self.statistics.count_repair(change.payload.len());
             reader.note_repaired(now, sequence);
             return None;
         }
+        if request == Request::WHOLE {
+            reader.fates.starts_over(sequence);
+        }
         let mut wanted = Wanted::new(request, fragments);
-        let (mut again, within) = (Vec::new(), self.config.nack_suppression);
+        let mut again = Vec::new();
         while let Some(number) = wanted.next() {
             message.flush(to, outbox);
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
             message.data_frag(peer.entity, entity, change, number);
             again.push(number);
-            self.pace.spend(message.len());
+            reader.pace.spend(now, message.len());
             self.statistics.count_repair(message.len());
-            if !self.pace.allows(now)
+            if reader.pace.room(now) == 0
                 && let Some(rest) = wanted.rest()
             {
-                reader.note_sent_again(now, sequence, &again, within);
+                reader
+                    .fates
+                    .sent_again(now, sequence, &again, &mut self.pushes);
                 return Some(rest);
             }
         }
         message.flush(to, outbox);
-        reader.note_sent_again(now, sequence, &again, within);
+        reader
+            .fates
+            .sent_again(now, sequence, &again, &mut self.pushes);
         reader.note_repaired(now, sequence);
         None
     }

@@ -1,0 +1,102 @@
+//! How fast the fragments of new changes leave to all readers at once.
+//!
+//! They wait for the readers that keep up, and not for one on a much narrower path: it gets what
+//! it misses by repair, at its own pace.
+
+use whimbrel_base::time::Instant;
+
+use super::Writer;
+use super::pace::Pace;
+
+/// A reader keeps up while its window is not smaller than that of the best by more than this.
+const LAG_MAX: u64 = 4;
+
+impl Writer {
+    /// Window in octets from which on a reader keeps up; none where no reader answers.
+    fn leading_window_bytes(&self) -> Option<u64> {
+        let windows = self.holding_readers().map(|it| it.pace.window_bytes());
+        windows.max().map(|best| best / LAG_MAX)
+    }
+
+    /// The paces to which new changes keep; that of nobody where no reader answers.
+    pub(super) fn leading_paces(&mut self) -> impl Iterator<Item = &mut Pace> {
+        let least = self.leading_window_bytes();
+        let reliable = self.config.reliable;
+        let alone = least.is_none().then_some(&mut self.pace);
+        let leading = self.readers.values_mut().filter(move |reader| {
+            let keeps_up = least.is_some_and(|least| reader.pace.window_bytes() >= least);
+            reliable && reader.holds_history() && keeps_up
+        });
+        alone.into_iter().chain(leading.map(|it| &mut it.pace))
+    }
+
+    /// Octets of fragments that may leave to all readers now.
+    pub(super) fn push_room(&mut self, now: Instant) -> u64 {
+        let rooms = self.leading_paces().map(|pace| pace.room(now));
+        rooms.min().unwrap_or(0)
+    }
+
+    /// Fragments of so many octets have left to all readers.
+    pub(super) fn note_pushed(&mut self, now: Instant, bytes: u64) {
+        self.pace.spend_many(now, bytes);
+        for reader in self.readers.values_mut() {
+            reader.pace.spend_many(now, bytes);
+        }
+    }
+
+    /// Plans when more fragments leave though nobody answers.
+    pub(super) fn hold_up_push(&mut self) {
+        let next = self.leading_paces().map(|pace| pace.next_at()).max();
+        self.paced_until = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pace::Settled;
+    use super::super::tests::{Sent, change, matched, writer};
+    use super::*;
+    use whimbrel_base::guid::{Guid, GuidPrefix};
+    use whimbrel_base::time::Duration;
+
+    const NOW: Instant = Instant(1_000_000_000);
+
+    /// Fragments of a large sample that leave at once to two readers, of which one has lost so
+    /// much.
+    fn leaves_at_once(lost: u64) -> usize {
+        let mut writer = writer(|config| config.bytes_per_second_max = 1);
+        let good = matched(true, false);
+        let narrow = Guid {
+            prefix: GuidPrefix([9; 12]),
+            ..good.guid
+        };
+        writer.handle_matched(NOW, good.clone());
+        let mut other = good;
+        other.guid = narrow;
+        writer.handle_matched(NOW, other);
+        for _ in 0..10 {
+            let arrived = 100 - lost;
+            let proxy = writer.readers.get_mut(&narrow).unwrap();
+            proxy.pace.settle(NOW, Settled { arrived, lost }, 1000);
+        }
+        let mut sent = Sent::default();
+        writer.write(NOW, change(1_000_000)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        let words = sent.words();
+        words.iter().filter(|word| **word == "frag").count()
+    }
+
+    #[test]
+    fn a_reader_on_a_narrow_path_holds_nobody_up_and_one_that_loses_some_does() {
+        let at_best = leaves_at_once(0);
+        assert!(at_best > 150);
+        assert_eq!(leaves_at_once(99), at_best);
+        let mut writer = writer(|_| {});
+        writer.handle_matched(NOW, matched(true, false));
+        writer.push_room(NOW);
+        writer.note_pushed(NOW, 1 << 20);
+        assert_eq!(writer.push_room(NOW), 0);
+        writer.hold_up_push();
+        assert!(writer.paced_until.unwrap().since(NOW) > Duration::ZERO);
+    }
+}
