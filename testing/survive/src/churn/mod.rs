@@ -47,9 +47,10 @@ const THREADS: u64 = 6;
 
 /// Times that everything but the traffic is at rest, to measure what is held, and how many of
 /// them come before memory is expected to be flat: in a full run, and in a short one.
-const RESTS: [(u64, usize); 2] = [(8, 3), (2, 0)];
+const RESTS: [(u64, usize); 2] = [(8, 4), (2, 0)];
 
 fn run(share: &Share) -> Figure {
+    resources::share_one_arena();
     watchdog::start();
     let before = Resources::now();
     let scene = Scene::new();
