@@ -44,6 +44,8 @@ pub enum Mode {
     Calls,
     /// A blocking receive call.
     Blocking,
+    /// A wait in the set that Whimbrel's driver waits in, then a receive call.
+    Polling,
     /// Receive calls that do not block, over and over.
     Spinning,
     /// A callback of the product, which writes the answer.
@@ -66,6 +68,7 @@ impl Mode {
         match self {
             Self::Calls => "calls",
             Self::Blocking => "blocking",
+            Self::Polling => "polling",
             Self::Spinning => "spinning",
             Self::Listener => "listener",
             Self::WaitSet => "waitset",
@@ -90,6 +93,7 @@ pub struct Contestant {
 pub const USUAL: &[Contestant] = &[
     of(Product::Raw, Mode::Calls),
     of(Product::Raw, Mode::Blocking),
+    of(Product::Raw, Mode::Polling),
     of(Product::Raw, Mode::Spinning),
     of(Product::Whimbrel, Mode::Listener),
     of(Product::Whimbrel, Mode::WaitSet),

@@ -1,12 +1,12 @@
 //! Ping-pong of datagrams.
 
-use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use whimbrel_bench::protocol::{Order, option, serve, stand_by};
 
 use crate::datagram::{PORT, datagram_bytes};
+use crate::receive::Way;
 
 /// A datagram that is not answered by then was lost.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,41 +21,41 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let domain: u16 = option(words, "--domain")?
         .parse()
         .map_err(|_| "bad domain")?;
-    let spin = mode == "spinning";
     let socket_at = |port: u16| {
         let address = option(words, "--address")?;
         UdpSocket::bind(format!("{address}:{port}")).map_err(|error| error.to_string())
     };
     if role == "pong" {
         let socket = socket_at(PORT + domain)?;
-        std::thread::spawn(move || pong(&socket, spin));
+        let way = Way::named(mode, &socket)?;
+        std::thread::spawn(move || pong(&socket, &way));
         return stand_by();
     }
     let socket = socket_at(0)?;
     let timeout = socket.set_read_timeout(Some(PATIENCE));
     timeout.map_err(|error| error.to_string())?;
-    let to = if mode == "calls" {
+    let alone = mode == "calls";
+    let to = if alone {
         socket.local_addr().map_err(|error| error.to_string())?
     } else {
         let peer = option(words, "--peer")?;
-        format!("{peer}:{}", PORT + domain)
-            .parse()
-            .map_err(|_| "bad peer")?
+        let to = format!("{peer}:{}", PORT + domain);
+        to.parse().map_err(|_| "bad peer")?
     };
     let ping = Ping {
+        way: Way::named(mode, &socket)?,
         socket,
         to,
-        spin,
         // A socket that hears itself needs two messages for what is a round trip elsewhere.
-        trips: if mode == "calls" { 2 } else { 1 },
+        trips: if alone { 2 } else { 1 },
     };
     serve(|order| ping.block(order).map_err(|error| error.to_string()))
 }
 
 struct Ping {
     socket: UdpSocket,
+    way: Way,
     to: SocketAddr,
-    spin: bool,
     trips: usize,
 }
 
@@ -64,7 +64,7 @@ impl Ping {
         let mut sent = vec![0; datagram_bytes(order.size)];
         let mut room = vec![0; 65_536];
         let mut ns = Vec::with_capacity(order.count);
-        self.socket.set_nonblocking(self.spin)?;
+        self.way.begin(&self.socket)?;
         for turn in 0..order.warm + order.count {
             if turn + 1 == order.warm + order.count {
                 sent[0] = LAST;
@@ -72,7 +72,7 @@ impl Ping {
             let begun = Instant::now();
             for _ in 0..self.trips {
                 self.socket.send_to(&sent, self.to)?;
-                receive(&self.socket, &mut room, self.spin)?;
+                self.way.receive(&self.socket, &mut room, PATIENCE)?;
             }
             if turn >= order.warm {
                 ns.push(begun.elapsed().as_nanos() as u64);
@@ -82,45 +82,28 @@ impl Ping {
     }
 }
 
-/// Receives one datagram; a socket that does not block is asked over and over.
-fn receive(
-    socket: &UdpSocket,
-    room: &mut [u8],
-    spin: bool,
-) -> std::io::Result<(usize, SocketAddr)> {
-    let begun = Instant::now();
-    let mut tries = 0_u32;
-    loop {
-        match socket.recv_from(room) {
-            Err(error) if spin && error.kind() == ErrorKind::WouldBlock => {
-                tries += 1;
-                // The clock is not read each time, or it would be measured.
-                if tries.is_multiple_of(65_536) && begun.elapsed() > PATIENCE {
-                    return Err(error);
-                }
-            }
-            other => return other,
-        }
-    }
-}
-
-/// Answers everything. Spins only within a block, so that others have the core between blocks.
-fn pong(socket: &UdpSocket, spin: bool) {
+/// Answers everything. The first datagram of a block is waited for by a blocking call, so that who
+/// spins leaves the core to others between blocks.
+fn pong(socket: &UdpSocket, way: &Way) {
     let mut room = vec![0; 65_536];
-    let mut within = false;
+    // A lost answer is what the other side waits for in vain.
+    let answer = |room: &[u8], len: usize, from| drop(socket.send_to(&room[..len], from));
     loop {
-        if socket.set_nonblocking(within && spin).is_err() {
+        let first = socket
+            .set_nonblocking(false)
+            .and_then(|()| socket.recv_from(&mut room));
+        let Ok((len, from)) = first else { return };
+        answer(&room, len, from);
+        let mut last = room[0] == LAST;
+        if way.begin(socket).is_err() {
             return;
         }
-        let mut last = false;
-        while let Ok((len, from)) = receive(socket, &mut room, within && spin) {
-            // A lost answer is what the other side waits for in vain.
-            let _ = socket.send_to(&room[..len], from);
-            last = room[0] == LAST;
-            if last || !within {
+        while !last {
+            let Ok((len, from)) = way.receive(socket, &mut room, PATIENCE) else {
                 break;
-            }
+            };
+            answer(&room, len, from);
+            last = room[0] == LAST;
         }
-        within = !last && !within;
     }
 }

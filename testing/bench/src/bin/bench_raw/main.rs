@@ -3,6 +3,7 @@
 
 mod datagram;
 mod latency;
+mod receive;
 mod throughput;
 
 use std::process::ExitCode;
