@@ -204,6 +204,14 @@ impl Model {
         (writer.facts.guid, reader.facts.guid)
     }
 
+    /// Every pair that has ever been matched under the names of this one: a process that starts
+    /// again with its name is another one to the model, not to those who knew the first.
+    pub fn namesakes(&self, ids: (WriterId, ReaderId)) -> Vec<(WriterId, ReaderId)> {
+        let names = self.guids(ids);
+        let same = |pair: &&(WriterId, ReaderId)| self.guids(**pair) == names;
+        self.pairs.keys().filter(same).copied().collect()
+    }
+
     /// The writer no longer waits for a reader that makes no progress: it may miss anything.
     pub fn gave_up(&mut self, writer: WriterId, reader: ReaderId) {
         self.pairs.entry((writer, reader)).or_default().given_up = true;

@@ -9,13 +9,12 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::discovery::{
     Context, ReaderData, WriterData, compose_key, parameter_list, parse_key,
 };
-use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::ParameterId;
 
 use super::Participant;
 use super::builtin::Arrival;
 use super::local::{Announced, LocalReader, LocalWriter};
-use super::rebirth;
+use super::rebirth::{self, starts_over};
 use super::remote::{RemoteReader, RemoteWriter, guids_of};
 use crate::change::ChangeKind;
 use crate::receive::Inbound;
@@ -277,15 +276,6 @@ impl Participant {
             self.resume_participant(now, prefix);
         }
     }
-}
-
-/// True for the answer of a reader that has heard nothing yet. Implementations whose counts begin
-/// anew with it have it refused as a repetition.
-fn starts_over(submessage: &Submessage<'_>) -> bool {
-    let Submessage::AckNack(acknack) = submessage else {
-        return false;
-    };
-    acknack.state.base() <= SequenceNumber::FIRST && acknack.state.is_empty() && !acknack.is_final
 }
 
 /// The endpoint whose end `arrival` announces, if it does.

@@ -74,7 +74,14 @@ impl Participant {
             return;
         };
         let from_the_start = acknack.state.base() <= SequenceNumber::FIRST;
-        if !from_the_start || acknowledged(remote, writer) == SequenceNumber::ZERO {
+        // Who has heard nothing of one writer yet has forgotten what it had of the other too.
+        let by_any = remote.publications_acked.max(remote.subscriptions_acked);
+        let had = if starts_over(submessage) {
+            by_any
+        } else {
+            acknowledged(remote, writer)
+        };
+        if !from_the_start || had == SequenceNumber::ZERO {
             return;
         }
         self.note_sign(now, from, reader.prefix, |rebirth| {
@@ -128,4 +135,13 @@ pub(super) fn acknowledged(remote: &RemoteParticipant, writer: EntityId) -> Sequ
         EntityId::SEDP_SUBSCRIPTIONS_WRITER => remote.subscriptions_acked,
         _ => SequenceNumber::ZERO,
     }
+}
+
+/// True for the answer of a reader that has heard nothing yet. Implementations whose counts begin
+/// anew with it have it refused as a repetition.
+pub(super) fn starts_over(submessage: &Submessage<'_>) -> bool {
+    let Submessage::AckNack(acknack) = submessage else {
+        return false;
+    };
+    acknack.state.base() <= SequenceNumber::FIRST && acknack.state.is_empty() && !acknack.is_final
 }

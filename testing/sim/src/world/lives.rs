@@ -256,7 +256,9 @@ impl World {
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_unmatched(now, reader);
-            self.model.writer_knows(ids.0, ids.1, false);
+            for (writer, reader) in self.model.namesakes(ids) {
+                self.model.writer_knows(writer, reader, false);
+            }
         }
     }
 
@@ -275,7 +277,9 @@ impl World {
             while self.take(node, index) {}
             let slot = &mut self.nodes[node].readers[index];
             slot.change().handle_unmatched(now, wall, writer);
-            self.model.reader_knows(ids.0, ids.1, false);
+            for (writer, reader) in self.model.namesakes(ids) {
+                self.model.reader_knows(writer, reader, false);
+            }
         }
     }
 

@@ -76,6 +76,35 @@ fn who_restarts_with_its_guid_is_met_anew() {
 }
 
 #[test]
+fn who_restarts_with_its_guid_is_met_anew_where_data_goes_one_way() {
+    for reads in [1, 2] {
+        let add = |net: &mut Net, number: u8| {
+            let now = net.now;
+            if number == reads {
+                net.member(number).add_reader(now, local_reader("Square"));
+            } else {
+                net.member(number).add_writer(now, local_writer("Square"));
+            }
+        };
+        for down_ms in [20, 120, 1000, 3000, 6000] {
+            let mut net = Net::of([config(1), config(2)]);
+            add(&mut net, 1);
+            add(&mut net, 2);
+            net.run(seconds(10));
+            net.members.remove(&2);
+            net.run(Duration::from_millis(down_ms));
+            net.take(1);
+            net.add(config(2));
+            add(&mut net, 2);
+            net.run(seconds(5));
+            assert_eq!(net.member(1).statistics().reborn, 1, "{reads} {down_ms}");
+            assert_eq!(net.member(1).match_count(), 1);
+            assert_eq!(net.member(2).match_count(), 1);
+        }
+    }
+}
+
+#[test]
 fn who_restarts_on_another_host_is_met_anew() {
     let mut net = both_ways(reach::remote(1), reach::remote(2), seconds(5));
     restart(&mut net, reach::remote(2), seconds(3));
