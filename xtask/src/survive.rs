@@ -36,6 +36,7 @@ const ITEMS: &[Item] = &[
     item("cold", &["whimbrel-survive"], &["cold"], 3),
     item("write", &["whimbrel-survive"], &["write"], 4),
     item("memory", &["whimbrel-survive"], &["memory"], 6),
+    item("scale", &["whimbrel-survive"], &["scale"], 6),
     item("hosts", &["whimbrel-survive"], &["hosts"], 10),
     item("large", &["whimbrel-survive"], &["large"], 6),
     item("interop depth", &["whimbrel-interop"], &["depth"], 10),

@@ -105,6 +105,13 @@ impl Participant {
             }
             return self.handle_farewell(now, from, guid.prefix);
         }
+        let bytes = change.payload.len().saturating_add(DATA_HEADER_BYTES);
+        if self.is_repetition(from, inbound, &change.payload) {
+            self.count_announcement();
+            self.note_at_home(now, inbound.source, from);
+            self.handle_presence(now, from, inbound, bytes);
+            return Ok(());
+        }
         let data = ParticipantData::parse(&change.payload, &context)?;
         if data.guid.prefix != inbound.source || data.guid.prefix == GuidPrefix::UNKNOWN {
             return Err(Reject::new(RejectKind::Stranger, 0));
@@ -119,10 +126,32 @@ impl Participant {
             self.statistics.other_domain = self.statistics.other_domain.saturating_add(1);
             return Ok(());
         }
-        self.statistics.announcements_received =
-            self.statistics.announcements_received.saturating_add(1);
-        let bytes = change.payload.len().saturating_add(DATA_HEADER_BYTES);
-        self.handle_greeting(now, from, data, inbound, bytes)
+        self.count_announcement();
+        let prefix = data.guid.prefix;
+        self.handle_greeting(now, from, data, inbound, bytes)?;
+        let remote = self.remotes.get_mut(&prefix);
+        // What is contested does not hold.
+        if let Some(remote) = remote.filter(|it| it.contest.is_none()) {
+            remote.announcement = change.payload.to_vec();
+        }
+        Ok(())
+    }
+
+    fn count_announcement(&mut self) {
+        let count = &mut self.statistics.announcements_received;
+        *count = count.saturating_add(1);
+    }
+
+    /// True when a known participant says from where it is what it said before: hundreds do so
+    /// every few seconds.
+    fn is_repetition(&self, from: Locator, inbound: &Inbound<'_>, payload: &[u8]) -> bool {
+        self.remotes.get(&inbound.source).is_some_and(|remote| {
+            remote.announcement == payload
+                && remote.vendor() == inbound.vendor
+                && remote.contest.is_none()
+                && self.host_of(remote.address) == self.host_of(from)
+                && self.is_credible(remote, from)
+        })
     }
 
     fn handle_farewell(
@@ -149,7 +178,6 @@ impl Participant {
         bytes: usize,
     ) -> Result<(), Reject> {
         let prefix = data.guid.prefix;
-        let directed = inbound.destination == self.config.guid_prefix;
         // Prefixes are never used again, so this is an echo of the past.
         if self
             .departed
@@ -168,6 +196,20 @@ impl Participant {
             }
             None => self.admit_participant(now, from, data)?,
         }
+        self.handle_presence(now, from, inbound, bytes);
+        Ok(())
+    }
+
+    /// A known participant said in `bytes` octets that it is there.
+    fn handle_presence(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        inbound: &Inbound<'_>,
+        bytes: usize,
+    ) {
+        let prefix = inbound.source;
+        let directed = inbound.destination == self.config.guid_prefix;
         // What came by other interfaces than our multicast leaves by proves nothing of ours.
         let telling = directed || from.is_loopback() == self.config.multicast_on_host;
         if let Some(remote) = self.remotes.get_mut(&prefix) {
@@ -186,7 +228,6 @@ impl Participant {
             self.handle_answered(now, prefix, from);
         }
         self.ask_unanswered(now, prefix, bytes);
-        Ok(())
     }
 
     pub(super) fn admit_participant(
@@ -214,6 +255,7 @@ impl Participant {
             address_heard_at: now,
             greetings: Greetings::default(),
             told_at: None,
+            announcement: Vec::new(),
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
             resumed_at: now,
@@ -267,6 +309,7 @@ impl Participant {
         let same_builtin = remote.data.builtin_endpoints == data.builtin_endpoints
             && remote.data.builtin_endpoint_qos == data.builtin_endpoint_qos;
         remote.data = data;
+        remote.announcement.clear();
         self.routing_changed |= remote.confirmed;
         // A shorter lease counts from now on.
         self.watch_lease(prefix);
@@ -289,6 +332,7 @@ impl Participant {
         }
         if !departed {
             self.endings.note_loss(&remote);
+            self.timer.probe_soon();
         }
         let count = if departed {
             &mut self.statistics.participants_departed

@@ -103,6 +103,8 @@ pub struct RemoteParticipant {
     pub(super) address_heard_at: Instant,
     /// How it announces itself.
     pub(super) greetings: Greetings,
+    /// What it announced itself with last, encapsulated.
+    pub(super) announcement: Vec<u8>,
     /// When it alone was last told that we are here.
     pub(super) told_at: Option<Instant>,
     /// Announcements of our writers up to here are acknowledged.

@@ -174,3 +174,33 @@ fn those_that_are_slow_to_answer_are_not_asked_all_the_time() {
     }
     assert!(datagrams <= 40, "{datagrams}");
 }
+
+#[test]
+fn an_announcement_that_changes_back_counts_again() {
+    let mut net = met(config(1), config(2));
+    let name = |net: &mut Net| {
+        net.member(1)
+            .participant(prefix(2))
+            .unwrap()
+            .data
+            .user_data
+            .clone()
+    };
+    for user_data in [b"one", b"two", b"one"] {
+        let now = net.now;
+        net.member(2).set_user_data(now, user_data.to_vec());
+        net.run(Duration::from_millis(10));
+        assert_eq!(name(&mut net), user_data);
+    }
+    let known = net.member(1).participant(prefix(2)).unwrap();
+    let repeated = known.announcement.clone();
+    assert!(!repeated.is_empty());
+    // The same from elsewhere is no repetition.
+    let from = at("10.7.0.9:7410");
+    let message = announcement_of(config(2));
+    let (now, wall) = (net.now, net.wall());
+    assert!(receive(net.member(1), now, wall, from, &message).is_ok());
+    let known = net.member(1).participant(prefix(2)).unwrap();
+    assert!(known.contest.is_some() && known.announcement == repeated);
+    assert_eq!(name(&mut net), b"one");
+}
