@@ -658,6 +658,30 @@ fn large_samples_of_several_writers_do_not_lock_each_other_out() {
 }
 
 #[test]
+fn half_received_samples_hold_no_more_than_the_limit_beside_the_first() {
+    let mut reader = reader(|config| config.reassembly_bytes_max = 30_000);
+    reader.handle_matched(NOW, matched(true));
+    let all = heartbeat(1, 40, 1, false);
+    reader.handle_heartbeat(NOW, WRITER, &all).unwrap();
+    let part = |sequence: i64, number| {
+        let mut part = fragment(WRITER, number, 20_000, &[7; 1000]);
+        part.change.sequence = SequenceNumber(sequence);
+        part
+    };
+    // Half of each; of what comes later less and less finds room.
+    for sequence in 1..=40 {
+        for number in 1..=10 {
+            let _ = reader.handle_data_frag(NOW, part(sequence, number));
+            assert!(reader.reassembly_bytes() <= 30_000 + 20_000);
+        }
+    }
+    for number in 11..=20 {
+        reader.handle_data_frag(NOW, part(1, number)).unwrap();
+    }
+    assert_eq!(taken(&mut reader), [1]);
+}
+
+#[test]
 fn a_writer_that_never_completes_anything_keeps_no_other_out() {
     let mut reader = reader(|config| config.reassembly_bytes_max = 30_000);
     let [endless, modest] = [3, 4].map(|byte| Guid::new(GuidPrefix([byte; 12]), WRITER.entity));
