@@ -21,6 +21,8 @@ pub struct MatchedReader {
     pub locators: Vec<Locator>,
     /// Largest message, in octets of UDP payload, that reaches it without IP fragmentation.
     pub message_bytes_max: usize,
+    /// Which implementation it belongs to.
+    pub vendor: VendorId,
 }
 
 /// A remote writer that a local reader listens to.

@@ -145,6 +145,7 @@ impl Builtin {
                     expects_inline_qos: false,
                     locators: route.locators.clone(),
                     message_bytes_max: route.message_bytes_max,
+                    vendor: peer.vendor,
                 };
                 channel.writer.handle_matched(now, reader);
             } else {

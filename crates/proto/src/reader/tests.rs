@@ -335,6 +335,7 @@ fn join(writer: &mut Writer, reader: &mut Reader) {
             expects_inline_qos: false,
             locators: vec![addr.into()],
             message_bytes_max: 1400,
+            vendor: VendorId::WHIMBREL,
         },
     );
     reader.handle_matched(

@@ -9,6 +9,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
@@ -97,6 +98,7 @@ proptest! {
             expects_inline_qos: false,
             locators: vec![addr.into()],
             message_bytes_max: 1472,
+            vendor: VendorId::WHIMBREL,
         });
         let mut sent = Sent::default();
         for len in [8, 8, 5000, 8] {

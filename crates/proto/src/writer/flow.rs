@@ -19,7 +19,7 @@ impl Writer {
     }
 
     /// The paces to which new changes keep; that of nobody where no reader answers.
-    pub(super) fn leading_paces(&mut self) -> impl Iterator<Item = &mut Pace> {
+    fn leading_paces(&mut self) -> impl Iterator<Item = &mut Pace> {
         let least = self.leading_window_bytes();
         let reliable = self.config.reliable;
         let alone = least.is_none().then_some(&mut self.pace);
@@ -28,6 +28,12 @@ impl Writer {
             reliable && reader.holds_history() && keeps_up
         });
         alone.into_iter().chain(leading.map(|it| &mut it.pace))
+    }
+
+    /// True when new changes wait for the answer of somebody who is to be asked for it.
+    pub(super) fn somebody_is_to_be_asked(&mut self, now: Instant) -> bool {
+        self.leading_paces()
+            .any(|pace| pace.room(now) == 0 && pace.should_ask(now))
     }
 
     /// Octets of fragments that may leave to all readers now.
@@ -54,7 +60,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::super::pace::Settled;
-    use super::super::tests::{Sent, change, matched, writer};
+    use super::super::tests::{Sent, acknack, change, matched, writer};
     use super::*;
     use whimbrel_base::guid::{Guid, GuidPrefix};
     use whimbrel_base::time::Duration;
@@ -98,5 +104,32 @@ mod tests {
         assert_eq!(writer.push_room(NOW), 0);
         writer.hold_up_push();
         assert!(writer.paced_until.unwrap().since(NOW) > Duration::ZERO);
+    }
+
+    #[test]
+    fn who_has_answered_is_not_asked_while_another_is_waited_for() {
+        let mut writer = writer(|_| {});
+        let mut sent = Sent::default();
+        let silent = matched(true, false);
+        let quick = Guid {
+            prefix: GuidPrefix([9; 12]),
+            ..silent.guid
+        };
+        writer.handle_matched(NOW, silent.clone());
+        let mut other = silent;
+        other.guid = quick;
+        writer.handle_matched(NOW, other);
+        writer.poll_transmit(NOW, &mut sent);
+        writer.write(NOW, change(1_000_000)).unwrap();
+        let mut asked = 0;
+        for step in 0..40u64 {
+            let now = NOW.after(Duration::from_micros(100 * step as i64));
+            writer.poll_transmit(now, &mut sent);
+            let words = sent.words();
+            asked += words.iter().filter(|it| **it == "heartbeatfrag").count();
+            let count = 1 + step as i32;
+            let _ = writer.handle_acknack(now, quick, &acknack(1, &[], count));
+        }
+        assert_eq!(asked, 1);
     }
 }

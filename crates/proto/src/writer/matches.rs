@@ -3,6 +3,7 @@
 use whimbrel_base::guid::Guid;
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
+use whimbrel_base::vendor::VendorId;
 
 use super::Writer;
 use super::pace::Pace;
@@ -25,7 +26,11 @@ impl Writer {
             } else {
                 self.history.last().next()
             };
-            let pace = Pace::new(self.config.bytes_per_second_max, self.config.burst_bytes);
+            let pace = Pace::new(
+                self.config.bytes_per_second_max,
+                self.config.burst_bytes,
+                reader.vendor == VendorId::WHIMBREL,
+            );
             let mut reader = ReaderProxy::new(now, reader, first, pace);
             reader.heartbeat_due = self.owes(&reader);
             if reader.heartbeat_due {

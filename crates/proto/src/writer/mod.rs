@@ -161,7 +161,7 @@ impl Writer {
     pub fn new(config: WriterConfig) -> Self {
         Self {
             message: MessageBuilder::new(config.guid.prefix),
-            pace: Pace::new(config.bytes_per_second_max, config.burst_bytes),
+            pace: Pace::new(config.bytes_per_second_max, config.burst_bytes, false),
             history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
             audience: Audience::default(),

@@ -23,8 +23,15 @@ const LOSS_TOLERATED: u64 = 3;
 /// Datagrams that the window holds at least.
 const WINDOW_DATAGRAMS_MIN: u64 = 2;
 
-/// An answer is waited for this long before time counts.
+/// An answer is waited for this long before time counts, and before the reader is asked again.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(5);
+
+/// As [`ANSWER_PATIENCE`], before time counts for readers that answer every question at once: only
+/// a question or an answer that is lost makes them silent.
+const PROMPT_PATIENCE: Duration = Duration::from_millis(50);
+
+/// The wait before a silent reader is asked again doubles so many times.
+const ASK_DOUBLINGS_MAX: u32 = 4;
 
 /// After nothing was sent for so long, what arrives is counted anew.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -68,11 +75,16 @@ pub(super) struct Pace {
     asked_at: Option<Instant>,
     /// When it was first asked since it answered last.
     silent_since: Option<Instant>,
+    /// How often it was asked since.
+    asked: u32,
+    /// It answers every question at once.
+    prompt: bool,
 }
 
 impl Pace {
-    /// A full bucket of `window_bytes_max` that refills with at most `bytes_per_second_max`.
-    pub(super) fn new(bytes_per_second_max: u64, window_bytes_max: u64) -> Self {
+    /// A full bucket of `window_bytes_max` that refills with at most `bytes_per_second_max`, for a
+    /// reader that is `prompt` to answer or not.
+    pub(super) fn new(bytes_per_second_max: u64, window_bytes_max: u64, prompt: bool) -> Self {
         let rate = bytes_per_second_max.max(1);
         let window = window_bytes_max.clamp(1, 1 << 40);
         Self {
@@ -90,6 +102,8 @@ impl Pace {
             lost_bytes: 0,
             asked_at: None,
             silent_since: None,
+            asked: 0,
+            prompt,
         }
     }
 
@@ -106,7 +120,12 @@ impl Pace {
 
     /// Since when time counts.
     fn fills_from(&self) -> Instant {
-        let waited = self.silent_since.map(|at| at.after(ANSWER_PATIENCE));
+        let patience = if self.prompt {
+            PROMPT_PATIENCE
+        } else {
+            ANSWER_PATIENCE
+        };
+        let waited = self.silent_since.map(|at| at.after(patience));
         waited.map_or(self.filled_at, |at| at.max(self.filled_at))
     }
 
@@ -148,13 +167,19 @@ impl Pace {
 
     /// True when it is time to ask the reader for an answer.
     pub(super) fn should_ask(&self, now: Instant) -> bool {
-        let due = self.asked_at.map(|at| at.after(ANSWER_PATIENCE));
-        due.is_none_or(|at| at <= now)
+        self.ask_again_at().is_none_or(|at| at <= now)
+    }
+
+    fn ask_again_at(&self) -> Option<Instant> {
+        let doublings = self.asked.saturating_sub(1).min(ASK_DOUBLINGS_MAX);
+        let at = self.asked_at?;
+        Some(at.after(ANSWER_PATIENCE.times(1 << doublings)))
     }
 
     /// The reader is asked for an answer.
     pub(super) fn ask(&mut self, now: Instant) {
         self.asked_at = Some(now);
+        self.asked = self.asked.saturating_add(1);
         if self.silent_since.is_none() {
             self.refill(now);
             self.silent_since = Some(now);
@@ -167,6 +192,7 @@ impl Pace {
         if self.silent_since.is_some() {
             self.refill(now);
             self.silent_since = None;
+            self.asked = 0;
             self.filled_at = now;
         }
         if asked {
@@ -221,14 +247,17 @@ impl Pace {
         self.settled
     }
 
-    /// When half a window will be there again though nobody answers.
+    /// When half a window will be there again though nobody answers, or the reader is to be asked
+    /// again.
     pub(super) fn next_at(&self) -> Instant {
         let wanted = signed((self.window_bytes / 2).max(1)).saturating_sub(self.tokens);
         let nanos = u128::from(u64::try_from(wanted).unwrap_or(0))
             .saturating_mul(1_000_000_000)
             .div_ceil(u128::from(self.rate()));
         let nanos = i64::try_from(nanos).unwrap_or(i64::MAX).max(1);
-        self.fills_from().after(Duration::from_nanos(nanos))
+        let filled_at = self.fills_from().after(Duration::from_nanos(nanos));
+        let ask_again_at = self.ask_again_at().filter(|_| self.prompt);
+        ask_again_at.map_or(filled_at, |at| at.min(filled_at))
     }
 }
 
@@ -259,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_window_then_the_rate() {
-        let mut pace = Pace::new(1_000_000_000, 100_000);
+        let mut pace = Pace::new(1_000_000_000, 100_000, false);
         assert_eq!(pace.room(Instant(0)), 100_000);
         pace.spend(Instant(0), 100_000);
         assert_eq!(pace.room(Instant(0)), 0);
@@ -270,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_was_overdrawn_is_paid_back() {
-        let mut pace = Pace::new(1_000_000, 1000);
+        let mut pace = Pace::new(1_000_000, 1000, false);
         assert_eq!(pace.room(at_ms(0)), 1000);
         pace.spend(at_ms(0), 900);
         pace.spend(at_ms(0), 900);
@@ -283,7 +312,7 @@ mod tests {
 
     #[test]
     fn only_an_answer_to_what_was_asked_before_opens_the_window() {
-        let mut pace = Pace::new(1, 100_000);
+        let mut pace = Pace::new(1, 100_000, false);
         pace.room(at_ms(0));
         pace.spend(at_ms(0), 100_000);
         assert!(!pace.answered(at_ms(1)));
@@ -295,7 +324,7 @@ mod tests {
 
     #[test]
     fn time_counts_again_when_no_answer_comes() {
-        let mut pace = Pace::new(1_000_000, 10_000);
+        let mut pace = Pace::new(1_000_000, 10_000, false);
         pace.room(at_ms(0));
         pace.spend(at_ms(0), 10_000);
         pace.ask(at_ms(0));
@@ -307,6 +336,26 @@ mod tests {
         pace.answered(at_ms(10));
         pace.spend(at_ms(10), 10_000);
         assert_eq!(pace.room(at_ms(11)), 1000);
+    }
+
+    #[test]
+    fn who_is_prompt_is_asked_again_ever_later_before_time_counts() {
+        let mut pace = Pace::new(1_000_000, 10_000, true);
+        pace.room(at_ms(0));
+        pace.spend(at_ms(0), 10_000);
+        let mut asked = [0; 4];
+        let mut now = at_ms(0);
+        for at in &mut asked {
+            assert!(pace.should_ask(now) && pace.room(now) == 0);
+            *at = now.since(at_ms(0)).as_nanos() / 1_000_000;
+            pace.ask(now);
+            assert!(!pace.should_ask(now));
+            now = pace.next_at();
+        }
+        assert_eq!(asked, [0, 5, 15, 35]);
+        assert_eq!(pace.room(at_ms(51)), 1000);
+        assert!(pace.answered(at_ms(51)));
+        assert_eq!(pace.room(at_ms(51)), 10_000);
     }
 
     /// After `steps` of 10 ms in each of which 100 fragments leave and `lost` of them are lost.
@@ -323,7 +372,7 @@ mod tests {
 
     #[test]
     fn heavy_loss_slows_down_and_light_loss_does_not() {
-        let mut pace = Pace::new(1 << 27, 100_000);
+        let mut pace = Pace::new(1 << 27, 100_000, false);
         assert_eq!(run(&mut pace, 0, 100, 20), (100_000, 1 << 27));
         // One step is enough to know what gets through.
         assert_eq!(run(&mut pace, 2000, 1, 90), (10_000, 1_111_111));
@@ -335,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_window_full_is_judged_together() {
-        let mut pace = Pace::new(1 << 27, 100_000);
+        let mut pace = Pace::new(1 << 27, 100_000, false);
         let mut now = at_ms(1);
         let mut settle = |arrived, lost| {
             now = now.after(Duration::from_millis(1));
@@ -347,7 +396,7 @@ mod tests {
         assert_eq!(settle(80, 0), 100_000);
         assert_eq!(settle(50, 50), 50_000);
         // What is said in one answer is taken together.
-        let mut pace = Pace::new(1 << 27, 100_000);
+        let mut pace = Pace::new(1 << 27, 100_000, false);
         for (arrived, lost) in [(50, 50), (50, 0), (80, 0)] {
             pace.settle(Instant::ZERO, Settled { arrived, lost }, FRAGMENT);
         }
@@ -356,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_link_that_carries_nothing_keeps_a_last_drop() {
-        let mut pace = Pace::new(1 << 27, 1 << 18);
+        let mut pace = Pace::new(1 << 27, 1 << 18, false);
         let least = 2 * FRAGMENT;
         let rate = least * WINDOWS_PER_SECOND_MIN;
         assert_eq!(run(&mut pace, 0, 30, 100), (least, rate));

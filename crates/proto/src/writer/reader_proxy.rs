@@ -289,6 +289,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use whimbrel_base::guid::Guid;
+    use whimbrel_base::vendor::VendorId;
 
     #[test]
     fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
@@ -299,8 +300,10 @@ mod tests {
             expects_inline_qos: false,
             locators: vec![],
             message_bytes_max: 1472,
+            vendor: VendorId::WHIMBREL,
         };
-        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1));
+        let mut reader =
+            ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1, true));
         assert!(reader.acknowledge(Instant(1), SequenceNumber(10)));
         reader.confirmed = true;
         assert!(!reader.wants_heartbeat(SequenceNumber(9)));
@@ -320,8 +323,10 @@ mod tests {
             expects_inline_qos: false,
             locators: vec![],
             message_bytes_max: 1472,
+            vendor: VendorId::WHIMBREL,
         };
-        let mut reader = ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1));
+        let mut reader =
+            ReaderProxy::new(Instant(1), info, SequenceNumber(4), Pace::new(1, 1, true));
         reader.confirmed = true;
         assert!(!reader.acknowledge(Instant(1), SequenceNumber(1)));
         assert!(reader.wants_heartbeat(SequenceNumber(3)));

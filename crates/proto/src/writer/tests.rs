@@ -12,6 +12,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::RejectKind;
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::message::Submessage;
 
 use super::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
@@ -74,6 +75,7 @@ pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
         expects_inline_qos: false,
         locators: vec![addr.into()],
         message_bytes_max: 1472,
+        vendor: VendorId::WHIMBREL,
     }
 }
 
@@ -86,7 +88,11 @@ pub(super) fn change(bytes: usize) -> NewChange {
     }
 }
 
-fn acknack(base: i64, missing: &[i64], count: i32) -> whimbrel_wire::submessage::AckNack {
+pub(super) fn acknack(
+    base: i64,
+    missing: &[i64],
+    count: i32,
+) -> whimbrel_wire::submessage::AckNack {
     let mut state = whimbrel_wire::number_set::NumberSet::new(SequenceNumber(base));
     for number in missing {
         assert!(state.insert(SequenceNumber(*number)));

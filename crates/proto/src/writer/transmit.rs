@@ -84,9 +84,9 @@ impl Writer {
         self.heartbeat.reconsider |= moved;
         if moved {
             self.piggyback(now, &mut message);
-            message.flush(self.audience.destinations(), outbox);
             self.hurry_heartbeat(now);
         }
+        message.flush(self.audience.destinations(), outbox);
         self.message = message;
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
@@ -154,10 +154,10 @@ impl Writer {
             self.push_next = FragmentNumber::FIRST;
             self.count_pushed(PIGGYBACK_CHANGES);
         } else {
-            self.hold_up_push();
-            if last >= first && self.leading_paces().any(|pace| pace.should_ask(now)) {
+            if self.config.reliable && self.somebody_is_to_be_asked(now) {
                 self.ask_within(now, message, (sequence, last));
             }
+            self.hold_up_push();
         }
         complete
     }
@@ -170,9 +170,11 @@ impl Writer {
         (sequence, sent): (SequenceNumber, FragmentNumber),
     ) {
         let entity = self.config.guid.entity;
-        self.heartbeat.count = self.heartbeat.count.next();
-        let count = self.heartbeat.count;
-        message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, sent, count);
+        if sent >= FragmentNumber::FIRST {
+            self.heartbeat.count = self.heartbeat.count.next();
+            let count = self.heartbeat.count;
+            message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, sent, count);
+        }
         let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
         message.heartbeat(EntityId::UNKNOWN, entity, fields);
         self.note_heartbeat(now, true);
@@ -251,7 +253,6 @@ impl Writer {
         while let Some((sequence, request)) = reader.requests.pop_first() {
             if reader.pace.room(now) == 0 {
                 reader.requests.insert(sequence, request);
-                reader.repair_at = Some(reader.pace.next_at());
                 break;
             }
             if !reader.may_ask_for(sequence) {
@@ -277,6 +278,9 @@ impl Writer {
             reader.pace.ask(now);
             reader.expect_answer(now);
             reader.heartbeat_due = false;
+        }
+        if !reader.requests.is_empty() {
+            reader.repair_at = Some(reader.pace.next_at());
         }
         message.flush(&reader.info.locators, outbox);
         self.message = message;

@@ -163,6 +163,7 @@ impl Player {
                 expects_inline_qos: flags & 4 != 0,
                 locators,
                 message_bytes_max: 512,
+                vendor: VendorId::WHIMBREL,
             };
             self.station.writers[index].handle_matched(now, reader);
         } else {

@@ -166,6 +166,7 @@ impl World {
             expects_inline_qos: false,
             locators: vec![self.data_locator(reader_node)],
             message_bytes_max: self.scenario.datagram_bytes_max,
+            vendor: VendorId::WHIMBREL,
         };
         self.match_reader(writer, matched);
         self.settle(node);
