@@ -26,6 +26,12 @@ pub(super) struct Guard {
 }
 
 impl Guard {
+    /// `locator` is somebody's by what he says, and has not answered: without credit it is sent
+    /// nothing.
+    pub(super) fn hold(&mut self, locator: Locator) {
+        self.credits.entry(locator).or_default();
+    }
+
     /// `received` octets came in from a participant that announced `locator` and has not answered
     /// from there.
     pub(super) fn credit(&mut self, locator: Locator, received: usize) {

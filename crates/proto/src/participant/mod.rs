@@ -253,7 +253,7 @@ impl Participant {
                 }
             }
             Target::Reader { writer, .. } => {
-                self.note_writer_runs_back(now, from, writer, &inbound.submessage);
+                self.note_writer_runs_back(now, writer, &inbound.submessage);
                 let outcome = self
                     .builtin
                     .handle_data(now, wall, datagram, inbound, writer);

@@ -134,11 +134,13 @@ impl Participant {
         if moved {
             remote.reached = reached;
         }
+        let new = metatraffic.locators.clone();
         let old = core::mem::replace(&mut remote.metatraffic, metatraffic).locators;
         remote.user = user;
-        self.claims.set(prefix, &old, &remote.metatraffic.locators);
         let confirmed = remote.confirmed;
-        self.release_unclaimed(&old);
+        self.claims.set(prefix, &old, &new);
+        self.guard_claimed(&old);
+        self.guard_claimed(&new);
         if confirmed {
             if moved || narrower || renew {
                 self.serve_discovery(now, prefix);
@@ -167,27 +169,41 @@ impl Participant {
     /// True when `locator` is not guarded though `prefix` has not answered from there: somebody
     /// else has, or it is in our settings.
     fn is_anothers(&self, prefix: GuidPrefix, locator: Locator) -> bool {
-        let answered = |it: &RemoteParticipant| it.reached.contains(&locator);
-        self.config.announce_to.contains(&locator)
-            || self.config.probe.contains(&locator)
+        self.is_set(locator)
             || self
                 .claims
                 .of(locator)
-                .any(|other| other != prefix && self.remotes.get(&other).is_some_and(answered))
+                .any(|other| other != prefix && self.reaches(other, locator))
+    }
+
+    /// True when `locator` is in our settings.
+    fn is_set(&self, locator: Locator) -> bool {
+        self.config.announce_to.contains(&locator) || self.config.probe.contains(&locator)
+    }
+
+    /// True when `prefix` is reached at `locator`, from which it has answered.
+    fn reaches(&self, prefix: GuidPrefix, locator: Locator) -> bool {
+        let remote = self.remotes.get(&prefix);
+        remote.is_some_and(|it| it.reached.contains(&locator))
     }
 
     /// The participant is gone.
     pub(super) fn drop_claims(&mut self, remote: &RemoteParticipant) {
         let locators = &remote.metatraffic.locators;
         self.claims.set(remote.prefix(), locators, &[]);
-        self.release_unclaimed(locators);
+        self.guard_claimed(locators);
     }
 
-    /// Stops guarding those of `locators` at which nobody is reached any more.
-    fn release_unclaimed(&mut self, locators: &[Locator]) {
+    /// Guards those of `locators` that are claimed and from which nobody has answered, and stops
+    /// guarding those that nobody claims. Every change of claims comes here: what is not guarded
+    /// may be sent anything.
+    fn guard_claimed(&mut self, locators: &[Locator]) {
         for locator in locators {
-            if self.claims.of(*locator).next().is_none() {
+            let mut claimants = self.claims.of(*locator).peekable();
+            if claimants.peek().is_none() || self.is_set(*locator) {
                 self.guard.release(*locator);
+            } else if !claimants.any(|it| self.reaches(it, *locator)) {
+                self.guard.hold(*locator);
             }
         }
     }

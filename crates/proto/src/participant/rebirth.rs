@@ -24,10 +24,12 @@ const QUIET: Duration = Duration::from_secs(1);
 const WINDOW: Duration = Duration::from_secs(5);
 
 impl Rebirth {
-    /// True when both signs were seen lately.
-    fn is_complete(&self, now: Instant) -> bool {
-        let lately = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= WINDOW);
-        lately(self.reader_at) && lately(self.writer_at)
+    /// From where the reader asked, when both signs were seen lately. What a writer says may be
+    /// meant for everybody: nobody need have heard us who says it.
+    fn completed_from(&self, now: Instant) -> Option<Locator> {
+        let lately = |at: Instant| now.since(at) <= WINDOW;
+        let (_, from) = self.reader_at.filter(|(at, _)| lately(*at))?;
+        self.writer_at.is_some_and(lately).then_some(from)
     }
 }
 
@@ -36,7 +38,6 @@ impl Participant {
     pub(super) fn note_writer_runs_back(
         &mut self,
         now: Instant,
-        from: Locator,
         writer: Guid,
         submessage: &Submessage<'_>,
     ) {
@@ -48,7 +49,7 @@ impl Participant {
             return;
         }
         let mut first = false;
-        self.note_sign(now, from, writer.prefix, |rebirth| {
+        self.note_sign(now, writer.prefix, |rebirth| {
             let before = rebirth.writer_at.replace(now);
             first = before.is_none_or(|at| now.since(at) >= QUIET);
         });
@@ -84,18 +85,12 @@ impl Participant {
         if !from_the_start || had == SequenceNumber::ZERO {
             return;
         }
-        self.note_sign(now, from, reader.prefix, |rebirth| {
-            rebirth.reader_at = Some(now);
+        self.note_sign(now, reader.prefix, |rebirth| {
+            rebirth.reader_at = Some((now, from));
         });
     }
 
-    fn note_sign(
-        &mut self,
-        now: Instant,
-        from: Locator,
-        prefix: GuidPrefix,
-        note: impl FnOnce(&mut Rebirth),
-    ) {
+    fn note_sign(&mut self, now: Instant, prefix: GuidPrefix, note: impl FnOnce(&mut Rebirth)) {
         let Some(remote) = self.remotes.get_mut(&prefix) else {
             return;
         };
@@ -104,13 +99,13 @@ impl Participant {
             return;
         }
         note(&mut remote.rebirth);
-        if remote.rebirth.is_complete(now) {
+        if let Some(from) = remote.rebirth.completed_from(now) {
             self.meet_anew(now, from, prefix);
         }
     }
 
     /// The participant is another with the same GUID: forgets what was, and believes what it last
-    /// announced of itself, for it is heard from there.
+    /// announced of itself, for it hears us at `from`.
     fn meet_anew(&mut self, now: Instant, from: Locator, prefix: GuidPrefix) {
         let Some(remote) = self.drop_participant(now, prefix) else {
             return;

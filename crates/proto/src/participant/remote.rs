@@ -66,8 +66,8 @@ pub(super) struct Contest {
 /// Signs that a participant started over, and when each was seen last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rebirth {
-    /// A reader asked from the start again.
-    pub(super) reader_at: Option<Instant>,
+    /// A reader asked from the start again, and from where: it hears us there.
+    pub(super) reader_at: Option<(Instant, Locator)>,
     /// A writer said less than it had said.
     pub(super) writer_at: Option<Instant>,
 }

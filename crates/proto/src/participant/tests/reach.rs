@@ -3,7 +3,7 @@
 use super::*;
 
 /// Who never says a word.
-const VICTIM: &str = "203.0.113.9:7410";
+pub(super) const VICTIM: &str = "203.0.113.9:7410";
 
 /// Participant `number` on a host of its own.
 pub(super) fn remote(number: u8) -> ParticipantConfig {
@@ -25,7 +25,7 @@ pub(super) fn remote(number: u8) -> ParticipantConfig {
 }
 
 /// As [`remote`], but it says that it listens at the victim's.
-fn redirecting(number: u8) -> ParticipantConfig {
+pub(super) fn redirecting(number: u8) -> ParticipantConfig {
     ParticipantConfig {
         metatraffic_unicast: vec![at(VICTIM)],
         default_unicast: vec![at(VICTIM)],
@@ -34,7 +34,7 @@ fn redirecting(number: u8) -> ParticipantConfig {
 }
 
 impl Net {
-    fn bytes_to(&self, to: Locator) -> usize {
+    pub(super) fn bytes_to(&self, to: Locator) -> usize {
         let sent = self.log.iter().filter(|(_, (it, _, _))| *it == to);
         sent.map(|(_, (_, _, bytes))| bytes.len()).sum()
     }
@@ -233,6 +233,23 @@ fn claims_to_an_address_in_use_get_nothing_but_announcements() {
     net.run(seconds(20));
     assert!(net.sent_to(home) == 1, "{}", net.sent_to(home));
     assert!(net.bytes_to(home) <= 3 * claim.len());
+}
+
+#[test]
+fn claims_to_an_address_outlive_who_answered_there_and_are_guarded() {
+    let mut net = met(remote(1), remote(2));
+    let home = at("203.0.113.2:7410");
+    let claim = announcement_of(ParticipantConfig {
+        metatraffic_unicast: vec![home],
+        ..remote(7)
+    });
+    net.hear(1, at("203.0.113.77:1"), &claim).unwrap();
+    assert_eq!(net.member(1).guard.len(), 0);
+    let now = net.now;
+    net.member(2).depart(now);
+    net.run(seconds(1));
+    assert!(net.member(1).participant(prefix(2)).is_none());
+    assert_eq!(net.member(1).guard.len(), 1);
 }
 
 #[test]

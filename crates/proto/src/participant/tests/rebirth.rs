@@ -149,3 +149,46 @@ fn nobody_elses_words_start_a_participant_over() {
     }
     assert_eq!(net.member(1).statistics().reborn, 1);
 }
+
+#[test]
+fn who_starts_over_cannot_send_us_to_a_third_party() {
+    let mut one = reach::remote(1);
+    // A single answer is longer than three announcements of the other.
+    one.user_data = vec![7; 2000];
+    let mut net = both_ways(one, reach::remote(2), seconds(5));
+    net.members.remove(&2);
+    let home = at("203.0.113.2:7410");
+    let moved = announcement_of(reach::redirecting(2));
+    net.hear(1, home, &moved).unwrap();
+    let said = [
+        reach::word_for(prefix(2), prefix(1)),
+        reach::question_of(prefix(2), prefix(1)),
+    ];
+    net.run(seconds(2));
+    for _ in 0..3 {
+        for bytes in &said {
+            let _ = net.hear(1, home, bytes);
+            net.run(seconds(1));
+        }
+    }
+    assert_eq!(net.member(1).statistics().reborn, 1);
+    assert!(net.bytes_to(at(reach::VICTIM)) <= 3 * moved.len());
+}
+
+#[test]
+fn what_is_said_to_everybody_is_no_answer_of_who_starts_over() {
+    let mut two = reach::remote(2);
+    two.metatraffic_unicast.push(at(reach::VICTIM));
+    let mut net = both_ways(reach::remote(1), two, seconds(5));
+    net.members.remove(&2);
+    net.run(seconds(2));
+    let home = at("203.0.113.2:7410");
+    let _ = net.hear(1, home, &reach::question_of(prefix(2), prefix(1)));
+    let word = reach::word_for(prefix(2), GuidPrefix::UNKNOWN);
+    let _ = net.hear(1, at(reach::VICTIM), &word);
+    let one = net.member(1);
+    assert_eq!(one.statistics().reborn, 1);
+    let remote = one.participant(prefix(2)).unwrap();
+    assert!(one.has_answered(remote, home));
+    assert!(!one.has_answered(remote, at(reach::VICTIM)));
+}
