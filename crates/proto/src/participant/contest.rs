@@ -80,6 +80,10 @@ impl Participant {
             bytes: 0,
             heard_at_home: false,
         });
+        if contest.data.metatraffic_unicast != data.metatraffic_unicast {
+            // What named other addresses is nothing to these.
+            contest.bytes = 0;
+        }
         contest.data = data;
         contest.bytes = contest.bytes.saturating_add(bytes);
         self.watch_lease(prefix);

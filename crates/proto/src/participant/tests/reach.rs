@@ -220,6 +220,27 @@ fn nobody_moves_or_ends_another_from_elsewhere() {
 }
 
 #[test]
+fn what_named_other_addresses_is_nothing_to_the_one_that_a_contest_ends_with() {
+    let mut one = remote(1);
+    // A single answer is longer than three announcements of the other.
+    one.user_data = vec![7; 2000];
+    let mut net = met(one, remote(2));
+    net.members.remove(&2);
+    let elsewhere = at("198.51.100.2:5000");
+    let moved = announcement_of(redirecting(2));
+    for number in 20..30 {
+        let mut other = redirecting(2);
+        other.metatraffic_unicast = vec![address(number)];
+        net.hear(1, elsewhere, &announcement_of(other)).unwrap();
+    }
+    net.hear(1, elsewhere, &moved).unwrap();
+    net.run(seconds(1));
+    let known = net.member(1).participant(prefix(2)).unwrap();
+    assert_eq!(known.metatraffic.locators, [at(VICTIM)]);
+    assert!(net.bytes_to(at(VICTIM)) <= 3 * moved.len());
+}
+
+#[test]
 fn claims_to_an_address_in_use_get_nothing_but_announcements() {
     let mut net = met(remote(1), remote(2));
     net.run(seconds(10));
