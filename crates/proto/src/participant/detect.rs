@@ -332,7 +332,6 @@ impl Participant {
         }
         if !departed {
             self.endings.note_loss(&remote);
-            self.timer.probe_soon();
         }
         let count = if departed {
             &mut self.statistics.participants_departed

@@ -12,12 +12,8 @@ pub(super) const PROBES_PER_STEP: usize = 256;
 /// Wait between the steps of a round of more probes.
 const PROBE_STEP: Duration = Duration::from_millis(10);
 
-/// A round of probes follows after so many announcements, and then after twice as many each time:
-/// newcomers probe by themselves, so that rounds only make up for what was lost.
-const ANNOUNCEMENTS_BEFORE_PROBES: u32 = 5;
-
-/// The doubling stops here.
-const ANNOUNCEMENTS_BEFORE_PROBES_MAX: u32 = 80;
+/// A round of probes follows every so many announcements.
+const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
 
 /// How long groups are given to show who is there before this host's ports are probed.
 const PROBE_DELAY: Duration = Duration::from_millis(30);
@@ -39,9 +35,7 @@ pub(super) struct AnnounceTimer {
     period: Duration,
     burst_left: u32,
     burst_wait: Duration,
-    /// Periodic announcements since the last round of probes, and when the next is due.
     periodic: u32,
-    round_after: u32,
 }
 
 impl AnnounceTimer {
@@ -54,7 +48,6 @@ impl AnnounceTimer {
             burst_left,
             burst_wait,
             periodic: 0,
-            round_after: ANNOUNCEMENTS_BEFORE_PROBES,
         }
     }
 
@@ -71,19 +64,8 @@ impl AnnounceTimer {
             return false;
         }
         self.next_at = now.after(jitter.spread(self.period));
-        self.periodic = self.periodic.saturating_add(1);
-        if self.periodic < self.round_after {
-            return false;
-        }
-        self.periodic = 0;
-        let doubled = self.round_after.saturating_mul(2);
-        self.round_after = doubled.min(ANNOUNCEMENTS_BEFORE_PROBES_MAX);
-        true
-    }
-
-    /// Somebody was lost, perhaps on the way only: rounds of probes start over.
-    pub(super) fn probe_soon(&mut self) {
-        self.round_after = ANNOUNCEMENTS_BEFORE_PROBES;
+        self.periodic = self.periodic.wrapping_add(1);
+        self.periodic.is_multiple_of(ANNOUNCEMENTS_PER_PROBE_ROUND)
     }
 }
 
@@ -148,12 +130,10 @@ mod tests {
         let burst = (3, Duration::from_millis(100));
         let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), burst);
         let mut waits = Vec::new();
-        let mut rounds = Vec::new();
-        for number in 0..400 {
+        let mut rounds = 0;
+        for _ in 0..18 {
             let now = timer.next_at;
-            if timer.advance(now, &mut jitter) {
-                rounds.push(number);
-            }
+            rounds += usize::from(timer.advance(now, &mut jitter));
             assert!(core::mem::take(&mut timer.due));
             assert!(!timer.advance(now, &mut jitter) && !timer.due);
             waits.push(timer.next_at.since(now).as_nanos() / 1_000_000);
@@ -164,11 +144,7 @@ mod tests {
                 "{waits:?}"
             );
         }
-        // After the burst of three: 5, 10, 20, 40, 80 and 80 announcements apart.
-        assert_eq!(rounds, [7, 17, 37, 77, 157, 237, 317, 397]);
-        timer.probe_soon();
-        let soon = (0..5).map(|_| timer.advance(timer.next_at, &mut jitter));
-        assert_eq!(soon.filter(|due| *due).count(), 1);
+        assert_eq!(rounds, 3);
     }
 
     #[test]
