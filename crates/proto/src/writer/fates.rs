@@ -159,11 +159,21 @@ pub(super) struct Fates {
     changes: BTreeMap<SequenceNumber, OnTheWay>,
     /// When the last of all fragments left of which it is known that they arrived.
     newest: Departure,
-    /// How long it takes until the arrival of something is heard of.
+    /// How long it takes until the arrival of something is heard of; not known of readers that
+    /// wait before they answer, whose answers tell of the moment all the same.
     way: Duration,
+    prompt: bool,
 }
 
 impl Fates {
+    /// Of fragments sent to a reader that is `prompt` to answer or not.
+    pub(super) fn new(prompt: bool) -> Self {
+        Self {
+            prompt,
+            ..Self::default()
+        }
+    }
+
     /// Fragments of `sequence` were sent to this reader alone.
     pub(super) fn sent_again(
         &mut self,
@@ -227,7 +237,9 @@ impl Fates {
     fn approach(&mut self, way: Duration) {
         let known = self.way.as_nanos();
         let step = way.as_nanos().saturating_sub(known) / 4;
-        self.way = if self.way.is_zero() {
+        self.way = if !self.prompt {
+            Duration::ZERO
+        } else if self.way.is_zero() {
             way
         } else {
             Duration::from_nanos(known.saturating_add(step))
@@ -438,7 +450,7 @@ mod tests {
 
     #[test]
     fn each_fragment_is_lost_or_arrives_once() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = pushed(0, 1, 10);
         let asked = ask(&mut fates, &pushes, 10, (3, &[3, 5]));
         assert_eq!(asked, (vec![3, 5], 0, 3, 2));
@@ -468,7 +480,7 @@ mod tests {
 
     #[test]
     fn what_is_on_its_way_is_not_sent_again() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = pushed(0, 1, 10);
         // A way of 100 ms.
         ask(&mut fates, &pushes, 100, (2, &[2]));
@@ -487,7 +499,7 @@ mod tests {
 
     #[test]
     fn what_was_only_late_says_nothing_of_what_was_sent_again_meanwhile() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = pushed(0, 1, 10);
         // A way of 40 ms.
         ask(&mut fates, &pushes, 40, (2, &[2, 3, 4]));
@@ -502,8 +514,22 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_before_it_answers_is_believed() {
+        let mut fates = Fates::new(false);
+        let mut pushes = pushed(0, 1, 10);
+        // It took 100 ms to say so, which is no news of the way.
+        ask(&mut fates, &pushes, 100, (2, &[2, 10]));
+        let sent = [2, 10].map(FragmentNumber);
+        fates.sent_again(at(100), CHANGE, &sent, &mut pushes);
+        let asked = ask(&mut fates, &pushes, 102, (2, &[2, 10]));
+        assert_eq!((asked.0, asked.1), (vec![], 2));
+        let asked = ask(&mut fates, &pushes, 110, (2, &[2, 10]));
+        assert_eq!((asked.0, asked.1), (vec![2, 10], 0));
+    }
+
+    #[test]
     fn an_answer_in_several_spans_speaks_once_of_each_fragment() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = pushed(0, 1, 100);
         let asked = ask(&mut fates, &pushes, 10, (3, &[3, 5]));
         assert_eq!(asked, (vec![3, 5], 0, 3, 2));
@@ -526,7 +552,7 @@ mod tests {
 
     #[test]
     fn whoever_is_served_from_the_start_is_told_nothing_twice() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = pushed(0, 1, 4);
         fates.starts_over(CHANGE);
         let numbers: Vec<_> = (1..=4).map(FragmentNumber).collect();
@@ -541,7 +567,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let mut fates = Fates::default();
+        let mut fates = Fates::new(true);
         let mut pushes = Pushes::default();
         for number in 1..2000 {
             let all: Vec<_> = (1..=5000).map(FragmentNumber).collect();

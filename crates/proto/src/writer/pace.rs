@@ -14,6 +14,10 @@ use whimbrel_base::time::{Duration, Instant};
 /// answer may be lost too.
 const WINDOWS_PER_SECOND_MIN: u64 = 10;
 
+/// What readers that wait before they answer report as lost may be on its way, so time gives them
+/// so many octets per second at least.
+const BYTES_PER_SECOND_MIN: u64 = 4_000_000;
+
 /// So many fragments, and a window full, are looked at together at least.
 const JUDGED_FRAGMENTS_MIN: u64 = 16;
 
@@ -114,7 +118,11 @@ impl Pace {
 
     /// What time gives, in octets per second; never none.
     fn rate(&self) -> u64 {
-        let least = self.window_bytes.saturating_mul(WINDOWS_PER_SECOND_MIN);
+        let least = if self.prompt {
+            self.window_bytes.saturating_mul(WINDOWS_PER_SECOND_MIN)
+        } else {
+            BYTES_PER_SECOND_MIN.min(self.bytes_per_second_max)
+        };
         self.bytes_per_second.max(least).max(1)
     }
 
@@ -223,7 +231,11 @@ impl Pace {
         let Settled { arrived, lost } = self.settled;
         let all = self.settled.all();
         if lost.saturating_mul(LOSS_TOLERATED) > all {
-            let least = self.datagram_bytes.saturating_mul(WINDOW_DATAGRAMS_MIN);
+            let least = if self.prompt {
+                self.datagram_bytes.saturating_mul(WINDOW_DATAGRAMS_MIN)
+            } else {
+                self.window_bytes_max
+            };
             let window = share(self.window_bytes, arrived, all);
             self.window_bytes = window.max(least).min(self.window_bytes_max);
             self.tokens = self.tokens.min(signed(self.window_bytes));
@@ -372,7 +384,7 @@ mod tests {
 
     #[test]
     fn heavy_loss_slows_down_and_light_loss_does_not() {
-        let mut pace = Pace::new(1 << 27, 100_000, false);
+        let mut pace = Pace::new(1 << 27, 100_000, true);
         assert_eq!(run(&mut pace, 0, 100, 20), (100_000, 1 << 27));
         // One step is enough to know what gets through.
         assert_eq!(run(&mut pace, 2000, 1, 90), (10_000, 1_111_111));
@@ -383,8 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn a_window_full_is_judged_together() {
+    fn who_waits_before_it_answers_is_sent_a_window_and_some_megabytes_a_second() {
         let mut pace = Pace::new(1 << 27, 100_000, false);
+        assert_eq!(run(&mut pace, 0, 50, 99), (100_000, BYTES_PER_SECOND_MIN));
+    }
+
+    #[test]
+    fn a_window_full_is_judged_together() {
+        let mut pace = Pace::new(1 << 27, 100_000, true);
         let mut now = at_ms(1);
         let mut settle = |arrived, lost| {
             now = now.after(Duration::from_millis(1));
@@ -396,7 +414,7 @@ mod tests {
         assert_eq!(settle(80, 0), 100_000);
         assert_eq!(settle(50, 50), 50_000);
         // What is said in one answer is taken together.
-        let mut pace = Pace::new(1 << 27, 100_000, false);
+        let mut pace = Pace::new(1 << 27, 100_000, true);
         for (arrived, lost) in [(50, 50), (50, 0), (80, 0)] {
             pace.settle(Instant::ZERO, Settled { arrived, lost }, FRAGMENT);
         }
@@ -405,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_link_that_carries_nothing_keeps_a_last_drop() {
-        let mut pace = Pace::new(1 << 27, 1 << 18, false);
+        let mut pace = Pace::new(1 << 27, 1 << 18, true);
         let least = 2 * FRAGMENT;
         let rate = least * WINDOWS_PER_SECOND_MIN;
         assert_eq!(run(&mut pace, 0, 30, 100), (least, rate));
