@@ -133,6 +133,9 @@ impl Writer {
                 }
                 self.statistics.count_suppressed(outcome.suppressed);
                 reader.pace.settle(now, outcome.settled, fragment_bytes);
+                // What it asks for is an answer, though its acknowledgement says nothing new.
+                let waited = reader.note_moved(now);
+                waited.into_iter().for_each(|span| self.patience.note(span));
             }
             // The change is gone or none of the reader's: the repair will say so with a GAP.
             _ => reader.request_whole(sequence),

@@ -808,3 +808,37 @@ fn a_history_stays_within_its_budget_and_replaces_without_more() {
     drop(writer);
     assert_eq!(budget.held(), 0);
 }
+
+#[test]
+fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(5000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let mut now = NOW;
+    // Nobody answers, so the wait has grown.
+    while now < NOW.after(Duration::from_secs(3)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+    }
+    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
+    assert!(state.insert(FragmentNumber(2)));
+    for count in 1..4 {
+        let nack = whimbrel_wire::submessage::NackFrag {
+            reader: READER.entity,
+            writer: EntityId::user(1, EntityKind::WriterNoKey),
+            number: SequenceNumber(1),
+            state,
+            count: whimbrel_base::sequence::Count(count),
+        };
+        writer.handle_nack_frag(now, READER, &nack).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        sent.words();
+        let next = writer.poll_timeout().unwrap().0;
+        assert!(next.since(now) <= Duration::from_millis(200), "{count}");
+        writer.poll_transmit(next, &mut sent);
+        assert!(sent.words().contains(&"heartbeat?"));
+        now = next.after(Duration::from_millis(20));
+    }
+}
