@@ -1,6 +1,7 @@
 //! What the process holds on its heap.
 
 use std::alloc::System;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,17 @@ static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
 /// What comes and goes with every sample is less.
 const GRAIN_BYTES: usize = 32 << 10;
+
+/// Setting of the system's allocator: how many arenas threads may share.
+pub const ARENAS_MAX: &str = "MALLOC_ARENA_MAX";
+
+/// Has the program of `command` share one arena of the allocator among all its threads.
+///
+/// Threads that come and go fill one arena after the other and leave them resident though almost
+/// all of it is free: what is resident then tells of the allocator.
+pub fn one_arena(command: &mut Command) {
+    command.env(ARENAS_MAX, "1");
+}
 
 /// Octets allocated at this moment.
 pub fn held_bytes() -> usize {

@@ -26,21 +26,17 @@ const REST: Duration = Duration::from_millis(300);
 /// themselves within half of it and look for it once a second.
 const CALM: Duration = Duration::from_millis(1500);
 
-/// Setting of the system's allocator: how many arenas threads may share.
-const ARENAS_MAX: &str = "MALLOC_ARENA_MAX";
-
 /// Begins the program again with one arena of the allocator for all threads, unless somebody set
-/// how many there are.
-///
-/// Threads that come and go fill one arena after the other and leave them resident though almost
-/// all of it is free: what is resident then tells of the allocator for tens of thousands of cycles.
+/// how many there are: what is resident else tells of the allocator for tens of thousands of
+/// cycles.
 pub(super) fn share_one_arena() {
-    if env::var_os(ARENAS_MAX).is_some() {
+    if env::var_os(heap::ARENAS_MAX).is_some() {
         return;
     }
     if let Ok(program) = env::current_exe() {
         let mut again = Command::new(program);
-        again.args(env::args_os().skip(1)).env(ARENAS_MAX, "1");
+        again.args(env::args_os().skip(1));
+        heap::one_arena(&mut again);
         // Comes back only where that is not possible; the proof is stricter then.
         let _ = again.exec();
     }

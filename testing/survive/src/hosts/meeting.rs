@@ -99,7 +99,9 @@ fn doctor(network: &Network, host: &str) -> Result<Duration, String> {
     let text = String::from_utf8_lossy(&output.stdout);
     let named = text.contains("multicast sent by vb, none came back");
     if !named || !text.contains("WHIMBREL_PEERS=") {
-        return Err(format!("doctor says: {text}"));
+        let status = output.status;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("doctor ({status}) says: {text}{errors}"));
     }
     if took > DOCTOR_MAX {
         return Err(format!("doctor took {} ms", took.as_millis()));
@@ -107,26 +109,36 @@ fn doctor(network: &Network, host: &str) -> Result<Duration, String> {
     Ok(took)
 }
 
-/// The program `whimbrel` of the same build as this one.
+/// The program `whimbrel` of the same build as this one, also where this one is a copy that is no
+/// longer where it was built.
 fn command_line() -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
     let folder = this.parent().unwrap_or(Path::new("."));
+    let built_here = ["release", "debug"].iter().any(|it| folder.ends_with(it));
+    let target = folder.parent().filter(|_| built_here);
+    let released = !cfg!(debug_assertions);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "-p", "whimbrel-cli"]);
-    if folder.ends_with("release") {
+    if released {
         build.arg("--release");
     }
-    build
-        .arg("--target-dir")
-        .arg(folder.parent().unwrap_or(folder));
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = target.map_or_else(|| workspace.join("target"), Path::to_owned);
+    build.arg("--target-dir").arg(&target);
     let built = build
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::null())
         .status();
-    match built {
-        Ok(status) if status.success() => Ok(folder.join("whimbrel")),
-        other => Err(format!("{build:?}: {other:?}")),
+    if !built.as_ref().is_ok_and(std::process::ExitStatus::success) {
+        return Err(format!("{build:?}: {built:?}"));
+    }
+    let program = target
+        .join(if released { "release" } else { "debug" })
+        .join("whimbrel");
+    match program.is_file() {
+        true => Ok(program),
+        false => Err(format!("{build:?} made no {}", program.display())),
     }
 }
 

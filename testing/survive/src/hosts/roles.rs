@@ -13,6 +13,8 @@ use whimbrel::{
     Error, InstanceHandle,
 };
 
+use crate::heap;
+
 /// What travels.
 #[derive(DdsType, Debug)]
 struct Numbered {
@@ -246,9 +248,10 @@ fn about(participant: &DomainParticipant) -> String {
         .unwrap_or("0");
     let sent = participant.diagnostics().sent;
     format!(
-        "guid={} others={} rss_kb={rss} sent={} sent_bytes={}",
+        "guid={} others={} rss_kb={rss} heap_kb={} sent={} sent_bytes={}",
         participant.guid(),
         participant.discovered_participants().len(),
+        heap::held_bytes() / 1024,
         sent.0,
         sent.1
     )

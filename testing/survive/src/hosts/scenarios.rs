@@ -1,5 +1,6 @@
 //! What happens to two hosts.
 
+use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -192,31 +193,99 @@ fn killed(scale: Scale) -> Result<String, String> {
     let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
     let begun = Instant::now();
     let mut longest = Duration::ZERO;
-    let mut rounds = 0;
-    // Memory is compared once leases of the dead end as fast as new ones begin.
-    let settled = begun + scale.lease * 2;
+    let mut rounds: u32 = 0;
+    // From then on leases of the dead end as fast as new ones begin: no more are known at once.
+    let warm = scale.lease * 2;
     let mut before = None;
-    while rounds < 4 || begun.elapsed() < scale.time {
+    while before.is_none() || begun.elapsed() < scale.time {
         stage.restart_listener()?;
         longest = longest.max(stage.recovers("listener restarted")?);
         stage.log_complete()?;
         rounds += 1;
-        if Instant::now() >= settled {
-            let rss = number(&stage.talker.ask("rss")?, "rss_kb")?;
-            let before = *before.get_or_insert(rss);
-            // The log grows by design: 20 entries of about 100 octets a second.
-            let grown_max = before / 10 + 4 * i64::try_from(begun.elapsed().as_secs()).unwrap_or(0);
-            if rss > before + grown_max.max(1024) {
-                return Err(format!("memory of the talker: {before} kB, then {rss} kB"));
-            }
+        if before.is_none() && rounds >= 4 && begun.elapsed() >= warm {
+            before = Some((rounds, Memory::at_rest(&mut stage)?));
         }
     }
-    let rss = number(&stage.talker.ask("rss")?, "rss_kb")?;
+    let (warm_rounds, before) = before.ok_or("memory was not measured")?;
+    let after = Memory::at_rest(&mut stage)?;
+    after.judge(&before, rounds - warm_rounds)?;
     stage.restart_talker()?;
     longest = longest.max(stage.recovers("talker restarted")?);
     Ok(format!(
-        "{rounds} times, back in {} ms, memory {} -> {rss} kB",
-        longest.as_millis(),
-        before.unwrap_or(rss)
+        "{rounds} times, back in {} ms, talker with one arena at rest {before} -> {after}",
+        longest.as_millis()
     ))
+}
+
+/// What the talker holds once it has forgotten all the dead: how many there are at once, and what
+/// of its history waits for them, is a matter of how quickly they were started.
+struct Memory {
+    resident_kb: i64,
+    heap_kb: i64,
+    /// Entries of the log, which grows by design.
+    entries: i64,
+}
+
+impl Memory {
+    /// Growth that counts as none: of the heap as in `churn`; of what is resident, a tenth or this.
+    const HEAP_GRAIN_KB: i64 = 512;
+    const RESIDENT_GRAIN_KB: i64 = 1024;
+
+    /// What an entry of the log of 60 octets may take.
+    const ENTRY_OCTETS: i64 = 200;
+
+    /// The first samples that a writer keeps hold a whole buffer of its pool each.
+    const POOLED: i64 = 1024;
+    const BUFFER_OCTETS: i64 = 4096;
+
+    fn at_rest(stage: &mut Stage) -> Result<Self, String> {
+        let (begun, patience) = (Instant::now(), stage.script.lease * 3);
+        while stage.others()?.0 != 1 {
+            if begun.elapsed() > patience {
+                return Err("the dead are not forgotten".into());
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        // History is let go once nobody waits for it.
+        thread::sleep(Duration::from_secs(1));
+        let said = stage.talker.ask("memory")?;
+        Ok(Self {
+            resident_kb: number(&said, "rss_kb")?,
+            heap_kb: number(&said, "heap_kb")?,
+            entries: number(&said, "log")?,
+        })
+    }
+
+    /// What the log may take.
+    fn log_kb(&self) -> i64 {
+        let pooled = self.entries.min(Self::POOLED);
+        (pooled * Self::BUFFER_OCTETS + self.entries * Self::ENTRY_OCTETS) / 1024
+    }
+
+    fn judge(&self, before: &Self, restarts: u32) -> Result<(), String> {
+        let log_kb = self.log_kb() - before.log_kb();
+        let resident_kb = Self::RESIDENT_GRAIN_KB.max(before.resident_kb / 10);
+        if self.heap_kb > before.heap_kb + log_kb + Self::HEAP_GRAIN_KB
+            || self.resident_kb > before.resident_kb + log_kb + resident_kb
+        {
+            return Err(format!(
+                "memory of the talker: {before}, after {restarts} restarts {self}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            resident_kb,
+            heap_kb,
+            entries,
+        } = self;
+        write!(
+            f,
+            "{resident_kb} kB resident, {heap_kb} kB heap with {entries} log entries"
+        )
+    }
 }

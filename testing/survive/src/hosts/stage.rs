@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::roles::TOPICS;
+use crate::heap::one_arena;
 use crate::network::Network;
 use crate::peer::{Answer, Peer, number};
 
@@ -196,6 +197,7 @@ fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result
     command.args(["child", "hosts", role]);
     command.arg(script.lease.as_millis().to_string());
     command.args(script.periods_ms.map(|it| it.to_string()));
+    one_arena(&mut command);
     if role == "talk" && !script.peers.is_empty() {
         command.env("WHIMBREL_PEERS", script.peers);
     }
