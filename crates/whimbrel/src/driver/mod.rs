@@ -15,6 +15,7 @@ pub(crate) mod contain;
 pub(crate) mod engine;
 pub(crate) mod memory;
 pub(crate) mod network;
+pub(crate) mod outbox;
 pub(crate) mod outgoing;
 pub(crate) mod participant;
 pub(crate) mod ports;

@@ -5,6 +5,7 @@ mod eventfd;
 mod mmsg;
 mod netlink;
 mod options;
+mod segments;
 
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
@@ -15,6 +16,7 @@ pub(crate) use options::{
     path_mtu_bytes, set_bulk_priority, set_mtu_mode, set_multicast_interface_v4, set_packet_info,
     use_precise_timers,
 };
+pub(crate) use segments::{receive_joined, send_segments};
 
 /// EMSGSIZE.
 pub(crate) const MESSAGE_SIZE: i32 = libc::EMSGSIZE;
