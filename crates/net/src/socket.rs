@@ -7,7 +7,6 @@
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
 
@@ -17,7 +16,6 @@ use crate::poll::sealed;
 use crate::sys;
 
 mod receive;
-mod segments;
 pub use crate::datagram::Datagram;
 pub use receive::RecvBatch;
 
@@ -85,8 +83,6 @@ pub struct UdpSocket {
     local: SocketAddr,
     tap: Option<Arc<dyn Tap>>,
     faults: Option<FaultInjector>,
-    /// The system does not know how to send several datagrams as one.
-    segments_refused: AtomicBool,
 }
 
 impl UdpSocket {
@@ -126,7 +122,6 @@ impl UdpSocket {
             local,
             tap: None,
             faults: None,
-            segments_refused: AtomicBool::new(false),
         })
     }
 

@@ -15,7 +15,6 @@ pub(crate) mod contain;
 pub(crate) mod engine;
 pub(crate) mod memory;
 pub(crate) mod network;
-pub(crate) mod outbox;
 pub(crate) mod outgoing;
 pub(crate) mod participant;
 pub(crate) mod ports;

@@ -21,8 +21,7 @@ use whimbrel_wire::message::Submessage;
 
 use super::clock;
 use super::engine::Engine;
-use super::outbox::SocketOutbox;
-use super::sockets::Sockets;
+use super::sockets::{SocketOutbox, Sockets};
 use super::status::{EntityStatus, News};
 use super::sync::atomic::AtomicU64;
 use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};

@@ -5,7 +5,6 @@ mod eventfd;
 mod mmsg;
 mod netlink;
 mod options;
-mod segments;
 
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
@@ -16,7 +15,6 @@ pub(crate) use options::{
     path_mtu_bytes, set_bulk_priority, set_mtu_mode, set_multicast_interface_v4, set_packet_info,
     use_precise_timers,
 };
-pub(crate) use segments::{receive_joined, send_segments};
 
 /// EMSGSIZE.
 pub(crate) const MESSAGE_SIZE: i32 = libc::EMSGSIZE;
