@@ -283,22 +283,31 @@ fn heard(path: &Path) -> (Vec<String>, usize) {
         most = most.max(writers.len() + readers.len());
         let (rejects, sent) = (station.rejects(), station.control.statistics());
         let text = format!("{participants:#?}{writers:#?}{readers:#?}{rejects:#?}{sent:#?}");
-        known.push(without_type_information(&text));
+        known.push(without_kept_octets(&text));
     }
     (known, most)
 }
 
-/// TypeInformation is kept as the sender wrote it, in the sender's order of octets.
-fn without_type_information(text: &str) -> String {
-    let mut within = false;
+/// TypeInformation and the announcement itself are kept as the sender wrote them, in the sender's
+/// order of octets.
+fn without_kept_octets(text: &str) -> String {
+    let mut until = None;
     let mut kept = String::new();
     for line in text.lines() {
-        within |= line.trim_start().starts_with("type_information: Some(");
-        if !within {
-            kept.push_str(line);
-            kept.push('\n');
+        let line = line.trim_start();
+        if line.starts_with("type_information: Some(") {
+            until = Some("),");
+        } else if line == "announcement: [" {
+            until = Some("],");
         }
-        within &= line.trim() != "),";
+        match until {
+            Some(end) if line == end => until = None,
+            Some(_) => {}
+            None => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
     }
     kept
 }
