@@ -20,6 +20,9 @@ const GOODPUT_MIN: f64 = 0.7;
 /// Share of ten samples a second that must be kept up.
 const TEN_HERTZ_MIN: f64 = 0.9;
 
+/// Samples of a run: what the last one takes to be acknowledged counts as time, too.
+const SAMPLES_MIN: u32 = 30;
+
 /// Rate of the link, in Mbit/s.
 const LINK_MBITS: u32 = 500;
 
@@ -39,7 +42,7 @@ fn run(share: &Share) -> Figure {
     };
     let samples = u32::try_from(time.as_millis() / 100)
         .unwrap_or(u32::MAX)
-        .max(10);
+        .max(SAMPLES_MIN);
     let mut said = Vec::new();
     let mut missed = Vec::new();
     let runs = [

@@ -48,6 +48,10 @@ impl Growth {
     /// Resident growth that counts as none however little was held: stacks and arenas.
     pub(super) const RESIDENT_SLACK_BYTES: u64 = 256 << 10;
 
+    /// The same in a run of seconds, in which the most that is held at once, and stays resident,
+    /// has not been reached.
+    pub(super) const RESIDENT_SLACK_SHORT_BYTES: u64 = 1 << 20;
+
     /// Growth of the heap that counts as none however little was held.
     pub(super) const HEAP_SLACK_BYTES: u64 = 64 << 10;
 
@@ -63,12 +67,17 @@ impl Growth {
     }
 
     /// True when neither measure grew by more than its bound.
-    pub(super) fn is_flat(&self) -> bool {
+    pub(super) fn is_flat(&self, full: bool) -> bool {
+        let resident_slack = if full {
+            Self::RESIDENT_SLACK_BYTES
+        } else {
+            Self::RESIDENT_SLACK_SHORT_BYTES
+        };
         let flat = |from: u64, to: u64, slack: u64| {
             to <= from + slack || percent(from, to) <= Self::PERCENT_MAX
         };
         let resident = (self.from.resident_bytes, self.to.resident_bytes);
-        flat(resident.0, resident.1, Self::RESIDENT_SLACK_BYTES)
+        flat(resident.0, resident.1, resident_slack)
             && flat(
                 self.from.heap_bytes,
                 self.to.heap_bytes,
@@ -112,7 +121,7 @@ mod tests {
             heap_bytes: heap_mb * 1_000_000,
         };
         let readings: Vec<_> = readings.iter().map(reading).collect();
-        Growth::of(&readings).unwrap().is_flat()
+        Growth::of(&readings).unwrap().is_flat(true)
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn run(share: &Share) -> Figure {
         match stage.run(share.time / parts, share.full) {
             Ok((done, growth)) => {
                 println!("{}: {done} {}; {growth}", stage.name, stage.what);
-                held &= growth.is_flat();
+                held &= growth.is_flat(share.full);
                 texts.push(format!("{done} {}: {growth}", stage.what));
             }
             Err(why) => {
@@ -53,11 +53,16 @@ fn run(share: &Share) -> Figure {
             texts.push(format!("bursts: {why}"));
         }
     }
+    let resident_slack_bytes = if share.full {
+        Growth::RESIDENT_SLACK_BYTES
+    } else {
+        Growth::RESIDENT_SLACK_SHORT_BYTES
+    };
     let text = format!(
         "{}; bound +{} %, or {} KiB resident and {} KiB of heap where that is more",
         texts.join("; "),
         Growth::PERCENT_MAX,
-        Growth::RESIDENT_SLACK_BYTES >> 10,
+        resident_slack_bytes >> 10,
         Growth::HEAP_SLACK_BYTES >> 10
     );
     Figure { text, held }

@@ -8,9 +8,22 @@ use whimbrel::{
 };
 
 use super::gauge::{Growth, Reading};
+use crate::heap;
 
-/// Stops in a stage; the first third is the warm-up.
+/// What a short run takes before its first stop: the most that is held at once is a matter of
+/// chance, and is reached after many rounds.
+const WARM_UP: Duration = Duration::from_secs(3);
+
+/// Stops in a stage, and in one of a short run; the first third is the warm-up, too.
 const STOPS: u64 = 24;
+const STOPS_SHORT: u64 = 3;
+
+/// At a stop the heap is at rest when it has not fallen for so long: buffers of a moment ago are
+/// given back once a second.
+const CALM: Duration = Duration::from_millis(1200);
+
+/// No stop takes longer.
+const REST_MAX: Duration = Duration::from_secs(5);
 
 /// Nothing here takes that long unless it fails.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -79,10 +92,17 @@ impl Stage {
         let mut load = (self.start)().map_err(text)?;
         let mut readings = Vec::new();
         let mut rounds = 0;
-        let slice = time / u32::try_from(STOPS).unwrap_or(1);
-        for stop in 1..=STOPS {
+        let stops = if full { STOPS } else { STOPS_SHORT };
+        let slice = time / u32::try_from(stops).unwrap_or(1);
+        let warm = Instant::now() + WARM_UP;
+        while !full && Instant::now() < warm {
+            load.round(rounds).map_err(text)?;
+            load.settle().map_err(text)?;
+            rounds += 1;
+        }
+        for stop in 1..=stops {
             let until = Instant::now() + slice;
-            let goal = self.full_count * stop / STOPS;
+            let goal = self.full_count * stop / stops;
             loop {
                 // Every round begins at rest, so that all are equal: what is resident follows the
                 // most that was ever held at once, and a backlog is as long as chance has it.
@@ -98,6 +118,7 @@ impl Stage {
                     break;
                 }
             }
+            heap::settled(CALM, REST_MAX, 0);
             readings.push(Reading::now()?);
         }
         let growth = Growth::of(&readings).ok_or("too few stops")?;
