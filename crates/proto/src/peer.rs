@@ -25,6 +25,13 @@ pub struct MatchedReader {
     pub vendor: VendorId,
 }
 
+impl MatchedReader {
+    /// True for readers of this implementation: they answer every question at once.
+    pub(crate) fn is_prompt(&self) -> bool {
+        self.vendor == VendorId::WHIMBREL
+    }
+}
+
 /// A remote writer that a local reader listens to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchedWriter {

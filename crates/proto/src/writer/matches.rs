@@ -3,7 +3,6 @@
 use whimbrel_base::guid::Guid;
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
-use whimbrel_base::vendor::VendorId;
 
 use super::Writer;
 use super::pace::Pace;
@@ -29,7 +28,7 @@ impl Writer {
             let pace = Pace::new(
                 self.config.bytes_per_second_max,
                 self.config.burst_bytes,
-                reader.vendor == VendorId::WHIMBREL,
+                reader.is_prompt(),
             );
             let mut reader = ReaderProxy::new(now, reader, first, pace);
             reader.heartbeat_due = self.owes(&reader);

@@ -5,7 +5,6 @@ use alloc::collections::BTreeSet;
 
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant};
-use whimbrel_base::vendor::VendorId;
 
 use crate::deadline::{Deadline, Reason};
 use whimbrel_wire::number_set::SequenceNumberSet;
@@ -79,7 +78,7 @@ impl ReaderProxy {
         first_relevant: SequenceNumber,
         pace: Pace,
     ) -> Self {
-        let prompt = info.vendor == VendorId::WHIMBREL;
+        let fates = Fates::new(info.is_prompt());
         Self {
             info,
             first_relevant,
@@ -95,7 +94,7 @@ impl ReaderProxy {
             progressed_at: now,
             heard_at: now,
             repaired: BTreeMap::new(),
-            fates: Fates::new(prompt),
+            fates,
             pace,
             last_acknack: None,
             last_nack_frag: None,
@@ -291,6 +290,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use whimbrel_base::guid::Guid;
+    use whimbrel_base::vendor::VendorId;
 
     #[test]
     fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
