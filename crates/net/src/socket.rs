@@ -1,20 +1,22 @@
 //! UDP sockets: gathered sends, batched receives, multicast.
 //!
-//! A socket never blocks: sends that find no room say [`SendOutcome::Full`], receives that find
-//! nothing return 0; wait with [`crate::poll`]. In steady state neither allocates. An IPv6 socket
-//! carries IPv6 only, so a participant of both worlds needs two.
+//! A socket does not block but in [`UdpSocket::recv_waiting`]: sends that find no room say
+//! [`SendOutcome::Full`], receives that find nothing return 0; wait with [`crate::poll`]. In steady
+//! state neither allocates. An IPv6 socket carries IPv6 only, so a participant of both worlds needs
+//! two.
 
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
-use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::decorate::{Fate, FaultInjector, Faults, Tap};
-use crate::interfaces::Interface;
 use crate::poll::sealed;
-use crate::sys;
+use crate::sys::{self, Wait};
 
+mod options;
 mod receive;
 pub use crate::datagram::Datagram;
 pub use receive::RecvBatch;
@@ -77,7 +79,7 @@ pub enum OversizePolicy {
     Probe,
 }
 
-/// A non-blocking UDP socket.
+/// A UDP socket.
 pub struct UdpSocket {
     socket: Socket,
     local: SocketAddr,
@@ -114,7 +116,7 @@ impl UdpSocket {
             socket.set_multicast_all_v4(false)?;
         }
         sys::set_packet_info(&socket, v6, true)?;
-        socket.set_nonblocking(true)?;
+        sys::set_waiting(&socket)?;
         socket.bind(&SockAddr::from(addr))?;
         let local = socket.local_addr()?.as_socket().unwrap_or(addr);
         Ok(Self {
@@ -202,7 +204,57 @@ impl UdpSocket {
     /// # Errors
     /// The system refuses to receive. ICMP errors about earlier sends are not reported here.
     pub fn recv_batch(&self, batch: &mut RecvBatch) -> io::Result<usize> {
-        let count = batch.receive(&self.socket)?;
+        self.receive(batch, Wait::No)
+    }
+
+    /// As [`UdpSocket::recv_batch`], but waits for a first datagram. Returns 0 when the wait was
+    /// ended by [`UdpSocket::interrupt`] or by a signal.
+    ///
+    /// Waiting in the receive call itself is the quickest way to learn of a datagram; there is no
+    /// time limit, as that alone would make it slower.
+    ///
+    /// # Errors
+    /// The system refuses to receive, or [`io::ErrorKind::Unsupported`] where
+    /// [`UdpSocket::CAN_WAIT`] is false.
+    pub fn recv_waiting(&self, batch: &mut RecvBatch) -> io::Result<usize> {
+        self.receive(batch, Wait::ForOne)
+    }
+
+    /// Ends one [`UdpSocket::recv_waiting`] of another thread, now or the next time one waits, by a
+    /// datagram without octets to this socket itself. Receivers of this socket never see it.
+    ///
+    /// # Errors
+    /// This host has no way to itself: its loopback interface is down.
+    pub fn interrupt(&self) -> io::Result<()> {
+        let mut to = self.local;
+        if to.ip().is_unspecified() {
+            to.set_ip(match to {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        match try_send(|| sys::send(&self.socket, &[], &SockAddr::from(to)))? {
+            // Where there is no room for it the receiver has other datagrams to wake up to.
+            SendOutcome::Sent(_) | SendOutcome::Full => Ok(()),
+            SendOutcome::Refused | SendOutcome::TooLarge => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Waits until there is something to receive; false when nothing came within `timeout`, or
+    /// after a signal.
+    ///
+    /// # Errors
+    /// The system refuses, or [`io::ErrorKind::Unsupported`] where [`UdpSocket::CAN_WAIT`] is
+    /// false.
+    pub fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        sys::wait_readable(&self.socket, timeout)
+    }
+
+    /// Whether threads can wait in the receive call.
+    pub const CAN_WAIT: bool = sys::CAN_WAIT;
+
+    fn receive(&self, batch: &mut RecvBatch, wait: Wait) -> io::Result<usize> {
+        let count = batch.receive(&self.socket, self.local.port(), wait)?;
         if let Some(tap) = &self.tap {
             for datagram in batch.iter() {
                 tap.received(self.local, datagram);
@@ -210,181 +262,20 @@ impl UdpSocket {
         }
         Ok(count)
     }
-
-    /// Joins the multicast group `group` on `interface`; joining again is no error.
-    ///
-    /// # Errors
-    /// Not a multicast address of this socket's family, or the interface is gone or has none.
-    pub fn join(&self, group: IpAddr, interface: &Interface) -> io::Result<()> {
-        let result = match group {
-            IpAddr::V4(group) => {
-                let at = v4_interface(interface)?;
-                self.socket.join_multicast_v4_n(&group, &at)
-            }
-            IpAddr::V6(group) => self.socket.join_multicast_v6(&group, interface.index),
-        };
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(()),
-            other => other,
-        }
-    }
-
-    /// Leaves the multicast group `group` on `interface`.
-    ///
-    /// # Errors
-    /// It was not joined.
-    pub fn leave(&self, group: IpAddr, interface: &Interface) -> io::Result<()> {
-        match group {
-            IpAddr::V4(group) => {
-                let at = v4_interface(interface)?;
-                self.socket.leave_multicast_v4_n(&group, &at)
-            }
-            IpAddr::V6(group) => self.socket.leave_multicast_v6(&group, interface.index),
-        }
-    }
-
-    /// Sends multicast out of `interface` from now on.
-    ///
-    /// # Errors
-    /// The interface is gone.
-    pub fn set_multicast_interface(&self, interface: &Interface) -> io::Result<()> {
-        if self.local.is_ipv6() {
-            self.socket.set_multicast_if_v6(interface.index)
-        } else {
-            let address = interface.first_v4();
-            sys::set_multicast_interface_v4(&self.socket, interface.index, address)
-        }
-    }
-
-    /// Lets multicast pass at most `hops` routers and hosts: 1 stays on the local network.
-    ///
-    /// # Errors
-    /// More than 255.
-    pub fn set_multicast_hops(&self, hops: u32) -> io::Result<()> {
-        if self.local.is_ipv6() {
-            self.socket.set_multicast_hops_v6(hops)
-        } else {
-            self.socket.set_multicast_ttl_v4(hops)
-        }
-    }
-
-    /// Whether sockets on this host hear the multicast that this one sends.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub fn set_multicast_loop(&self, on: bool) -> io::Result<()> {
-        if self.local.is_ipv6() {
-            self.socket.set_multicast_loop_v6(on)
-        } else {
-            self.socket.set_multicast_loop_v4(on)
-        }
-    }
-
-    /// Room for received datagrams, in octets.
-    ///
-    /// # Errors
-    /// The system refuses to tell.
-    pub fn recv_buffer_bytes(&self) -> io::Result<usize> {
-        Ok(self.socket.recv_buffer_size()? / sys::BUFFER_REPORT_FACTOR)
-    }
-
-    /// Room for datagrams being sent, in octets.
-    ///
-    /// # Errors
-    /// The system refuses to tell.
-    pub fn send_buffer_bytes(&self) -> io::Result<usize> {
-        Ok(self.socket.send_buffer_size()? / sys::BUFFER_REPORT_FACTOR)
-    }
-
-    /// Raises the receive buffer to `wanted` octets as far as the system lets us, and returns its
-    /// size now. Never shrinks it.
-    ///
-    /// # Errors
-    /// The system refuses to tell the size.
-    pub fn raise_recv_buffer(&self, wanted: usize) -> io::Result<usize> {
-        if self.recv_buffer_bytes()? < wanted {
-            // Refusals show in the size reported below.
-            let _ = self.socket.set_recv_buffer_size(wanted);
-            if self.recv_buffer_bytes()? < wanted {
-                let _ = sys::force_recv_buffer(&self.socket, wanted);
-            }
-        }
-        self.recv_buffer_bytes()
-    }
-
-    /// Raises the send buffer to `wanted` octets as far as the system lets us, and returns its
-    /// size now. Never shrinks it.
-    ///
-    /// # Errors
-    /// The system refuses to tell the size.
-    pub fn raise_send_buffer(&self, wanted: usize) -> io::Result<usize> {
-        if self.send_buffer_bytes()? < wanted {
-            // Refusals show in the size reported below.
-            let _ = self.socket.set_send_buffer_size(wanted);
-            if self.send_buffer_bytes()? < wanted {
-                let _ = sys::force_send_buffer(&self.socket, wanted);
-            }
-        }
-        self.send_buffer_bytes()
-    }
-
-    /// Lets what this socket sends wait behind what others send, in the queues of this host's
-    /// interfaces where they know priorities.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub fn set_bulk_priority(&self) -> io::Result<()> {
-        sys::set_bulk_priority(&self.socket)
-    }
-
-    /// Chooses what happens to datagrams larger than the path allows.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::Unsupported`] where the platform leaves no choice.
-    pub fn set_oversize_policy(&self, policy: OversizePolicy) -> io::Result<()> {
-        let mode = match policy {
-            OversizePolicy::Fragment => sys::MtuMode::Fragment,
-            OversizePolicy::System => sys::MtuMode::System,
-            OversizePolicy::Refuse => sys::MtuMode::Refuse,
-            OversizePolicy::Probe => sys::MtuMode::Probe,
-        };
-        sys::set_mtu_mode(&self.socket, self.local.is_ipv6(), mode)
-    }
-
-    /// The largest UDP payload that the system believes to reach `to` whole, in octets.
-    ///
-    /// # Errors
-    /// There is no way to `to`, or the platform does not tell.
-    pub fn path_payload_bytes(to: SocketAddr) -> io::Result<u32> {
-        let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
-        socket.connect(&SockAddr::from(to))?;
-        let headers = if to.is_ipv6() { 48 } else { 28 };
-        let mtu = sys::path_mtu_bytes(&socket, to.is_ipv6())?;
-        Ok(mtu.saturating_sub(headers))
-    }
-
-    /// How many datagrams the system dropped because nobody received them in time; `None` where
-    /// it does not count.
-    ///
-    /// # Errors
-    /// The system refuses to tell.
-    pub fn datagrams_dropped(&self) -> io::Result<Option<u64>> {
-        sys::datagrams_dropped(&self.socket)
-    }
 }
 
 impl UdpSocket {
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let name = SockAddr::from(to);
         if let [only] = parts {
-            return try_send(|| self.socket.send_to(only, &name));
+            return try_send(|| sys::send(&self.socket, only, &name));
         }
         let mut room = [0; GATHERED_BYTES_MAX];
         if let Some(len) = gather(parts, &mut room) {
-            return try_send(|| self.socket.send_to(&room[..len], &name));
+            return try_send(|| sys::send(&self.socket, &room[..len], &name));
         }
         with_slices(parts, |slices| {
-            try_send(|| self.socket.send_to_vectored(slices, &name))
+            try_send(|| sys::send_gathered(&self.socket, slices, &name))
         })
     }
 }
@@ -406,16 +297,6 @@ impl std::os::fd::AsFd for UdpSocket {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-fn v4_interface(interface: &Interface) -> io::Result<InterfaceIndexOrAddress> {
-    if cfg!(target_os = "linux") {
-        return Ok(InterfaceIndexOrAddress::Index(interface.index));
-    }
-    let address = interface
-        .first_v4()
-        .ok_or(io::ErrorKind::AddrNotAvailable)?;
-    Ok(InterfaceIndexOrAddress::Address(address))
 }
 
 /// Puts `parts` one after the other into `room` and returns their length, if they fit.

@@ -6,7 +6,7 @@ use socket2::Socket;
 use whimbrel_base::buffer::{BufferMut, BufferPool};
 
 use crate::datagram::Datagram;
-use crate::sys::{self, RecvMeta};
+use crate::sys::{self, RecvMeta, Wait};
 
 /// Room for several received datagrams, used again for the next ones.
 ///
@@ -24,6 +24,7 @@ pub struct RecvBatch {
     /// How many of the slots the next call uses.
     room: usize,
     is_drained: bool,
+    interrupts: usize,
 }
 
 impl RecvBatch {
@@ -47,6 +48,7 @@ impl RecvBatch {
             datagrams: Vec::with_capacity(count),
             room: count,
             is_drained: false,
+            interrupts: 0,
         }
     }
 
@@ -60,6 +62,11 @@ impl RecvBatch {
     /// True when the last call found nothing more to receive: who waits for edges may wait again.
     pub const fn is_drained(&self) -> bool {
         self.is_drained
+    }
+
+    /// How many calls of [`crate::socket::UdpSocket::interrupt`] the last call met.
+    pub const fn interrupts(&self) -> usize {
+        self.interrupts
     }
 
     /// True when [`RecvBatch::trim`] may have something to give back.
@@ -82,8 +89,10 @@ impl RecvBatch {
         self.datagrams.drain(..)
     }
 
-    pub(super) fn receive(&mut self, socket: &Socket) -> io::Result<usize> {
+    /// Receives from `socket`, which is bound to `port`.
+    pub(super) fn receive(&mut self, socket: &Socket, port: u16, wait: Wait) -> io::Result<usize> {
         self.datagrams.clear();
+        self.interrupts = 0;
         self.is_drained = false;
         while self.empty.len() < self.room {
             self.empty.push(self.pool.take());
@@ -93,28 +102,36 @@ impl RecvBatch {
         for _ in 0..16 {
             // The slabs on top, of which there may be more than room.
             let first = self.empty.len() - self.room;
-            match sys::recv_many(socket, &mut self.empty[first..], &mut self.metas) {
+            match sys::recv_many(socket, &mut self.empty[first..], &mut self.metas, wait) {
                 Ok(count) => {
                     self.is_drained = count < self.room;
-                    return Ok(self.accept(count));
+                    return Ok(self.accept(count, port));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.is_drained = true;
                     return Ok(0);
                 }
                 Err(error) if sys::is_echo_of_icmp(&error) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => match wait {
+                    Wait::No => {}
+                    Wait::ForOne => return Ok(0),
+                },
                 Err(error) => return Err(error),
             }
         }
         Ok(0)
     }
 
-    fn accept(&mut self, count: usize) -> usize {
+    fn accept(&mut self, count: usize, port: u16) -> usize {
         for meta in self.metas.iter().take(count) {
-            let Some(slab) = self.empty.pop() else {
+            let Some(mut slab) = self.empty.pop() else {
                 break;
             };
+            if slab.bytes().is_empty() && meta.source.port() == port {
+                self.interrupts += 1;
+                self.pool.share(slab);
+                continue;
+            }
             self.datagrams.push(Datagram {
                 payload: self.pool.share(slab),
                 source: meta.source,

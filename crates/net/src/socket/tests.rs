@@ -1,9 +1,9 @@
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::*;
-use crate::interfaces;
+use crate::interfaces::{self, Interface};
 use crate::poll::{Events, Interest, Poller, Token, Trigger};
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -392,4 +392,79 @@ fn the_path_to_this_host_carries_the_largest_datagrams() {
     let to = SocketAddr::from(([127, 0, 0, 1], 9));
     let bytes = UdpSocket::path_payload_bytes(to).unwrap();
     assert!(bytes >= 16_000, "{bytes}");
+}
+
+#[cfg(all(target_os = "linux", not(whimbrel_portable)))]
+mod waiting {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_waiting_thread_gets_the_first_datagram_and_those_behind_it() {
+        let receiver = Arc::new(v4());
+        let sender = v4();
+        let waits = thread::spawn({
+            let receiver = Arc::clone(&receiver);
+            move || {
+                let mut batch = RecvBatch::new(8, 8);
+                let mut got = Vec::new();
+                for room in [1, 8] {
+                    batch.set_room(room);
+                    assert!(receiver.recv_waiting(&mut batch).unwrap() > 0);
+                    got.extend(batch.drain().map(|it| it.payload.to_vec()));
+                }
+                got
+            }
+        });
+        for part in [b"a", b"b"] {
+            let _ = sender.send(receiver.local_addr(), &[part]).unwrap();
+        }
+        assert_eq!(waits.join().unwrap(), [b"a", b"b"]);
+    }
+
+    #[test]
+    fn interrupts_end_a_wait_and_are_no_datagrams() {
+        for local in ["127.0.0.1:0", "0.0.0.0:0"] {
+            let notes = Arc::new(Notes::default());
+            let receiver = UdpSocket::bind(local.parse().unwrap(), PortUse::Exclusive).unwrap();
+            let receiver = Arc::new(receiver.with_tap(notes.clone()));
+            let waits = thread::spawn({
+                let receiver = Arc::clone(&receiver);
+                move || {
+                    let mut batch = RecvBatch::new(8, 8);
+                    let counts = [(); 2].map(|()| receiver.recv_waiting(&mut batch).unwrap());
+                    (counts, batch.interrupts())
+                }
+            });
+            receiver.interrupt().unwrap();
+            let to = SocketAddr::from(([127, 0, 0, 1], receiver.local_addr().port()));
+            // The second wait may have met the datagram of another, if the first met none.
+            while !waits.is_finished() {
+                thread::sleep(Duration::from_millis(1));
+                receiver.interrupt().unwrap();
+            }
+            let (counts, interrupts) = waits.join().unwrap();
+            assert_eq!(counts, [0, 0]);
+            assert!(interrupts > 0);
+            // An empty datagram of somebody else is one.
+            let _ = v4().send(to, &[b""]).unwrap();
+            let mut batch = RecvBatch::new(32, 8);
+            while receiver.recv_batch(&mut batch).unwrap() == 0 {
+                assert!(!batch.is_drained() || batch.interrupts() > 0);
+            }
+            assert_eq!(*notes.0.lock().unwrap(), ["< "]);
+        }
+    }
+
+    #[test]
+    fn readiness_is_waited_for_as_long_as_said() {
+        let receiver = v4();
+        assert!(!receiver.wait_readable(Duration::from_millis(1)).unwrap());
+        let _ = v4().send(receiver.local_addr(), &[b"x"]).unwrap();
+        assert!(receiver.wait_readable(Duration::from_secs(60)).unwrap());
+        let mut batch = RecvBatch::new(1, 8);
+        assert_eq!(receiver.recv_waiting(&mut batch).unwrap(), 1);
+    }
 }

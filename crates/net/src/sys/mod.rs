@@ -17,6 +17,14 @@ pub(crate) use portable::*;
 /// The most datagrams that one call receives, and the most destinations that one call sends to.
 pub(crate) const BATCH_MAX: usize = 32;
 
+/// Whether a receive call waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    No,
+    /// For a first datagram.
+    ForOne,
+}
+
 /// What the system says about one received datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecvMeta {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, MaybeUninitSlice, SockAddr, Socket, Type};
 use whimbrel_base::buffer::BufferMut;
 
-use super::{InterfaceFlags, MtuMode, Ready, RecvMeta, Watch};
+use super::{InterfaceFlags, MtuMode, Ready, RecvMeta, Wait, Watch};
 
 /// What a source of readiness is known by.
 pub(crate) type Handle<'a> = &'a Socket;
@@ -136,7 +136,11 @@ pub(crate) fn recv_many(
     socket: &Socket,
     slabs: &mut [BufferMut],
     metas: &mut [RecvMeta],
+    wait: Wait,
 ) -> io::Result<usize> {
+    if wait == Wait::ForOne {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     let mut received = 0;
     for (slab, meta) in slabs.iter_mut().rev().zip(metas) {
         match recv_one(socket, slab) {
@@ -162,6 +166,33 @@ fn recv_one(socket: &Socket, slab: &mut BufferMut) -> io::Result<RecvMeta> {
         truncated: flags.is_truncated(),
         ..RecvMeta::EMPTY
     })
+}
+
+/// Sockets never block here, as calls cannot be told not to.
+pub(crate) const CAN_WAIT: bool = false;
+
+/// Makes a new socket one that never blocks.
+pub(crate) fn set_waiting(socket: &Socket) -> io::Result<()> {
+    socket.set_nonblocking(true)
+}
+
+/// No way to do that here.
+pub(crate) fn wait_readable(_socket: &Socket, _timeout: Duration) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Sends `bytes` without waiting for room.
+pub(crate) fn send(socket: &Socket, bytes: &[u8], to: &SockAddr) -> io::Result<usize> {
+    socket.send_to(bytes, to)
+}
+
+/// Sends `parts` as one datagram without waiting for room.
+pub(crate) fn send_gathered(
+    socket: &Socket,
+    parts: &[IoSlice<'_>],
+    to: &SockAddr,
+) -> io::Result<usize> {
+    socket.send_to_vectored(parts, to)
 }
 
 /// Sends the same bytes to several destinations; says how many were served. An error concerns the

@@ -14,17 +14,18 @@ use socket2::{SockAddr, Socket};
 use whimbrel_base::buffer::BufferMut;
 
 use super::check;
-use crate::sys::{BATCH_MAX, RecvMeta};
+use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 
 /// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40), aligned as control messages are.
 type Control = [u64; 8];
 
-/// Receives up to `slabs.len()` datagrams without waiting. The first goes into the **last** slab,
-/// so that callers can pop what was filled; `metas[0]` describes the first.
+/// Receives up to `slabs.len()` datagrams, waiting for none or for the first. The first goes into
+/// the **last** slab, so that callers can pop what was filled; `metas[0]` describes the first.
 pub(crate) fn recv_many(
     socket: &Socket,
     slabs: &mut [BufferMut],
     metas: &mut [RecvMeta],
+    wait: Wait,
 ) -> io::Result<usize> {
     let count = slabs.len().min(metas.len()).min(BATCH_MAX);
     let mut names = [const { MaybeUninit::<libc::sockaddr_in6>::uninit() }; BATCH_MAX];
@@ -56,8 +57,14 @@ pub(crate) fn recv_many(
     }
     // SAFETY: the first `count` headers were written above; the names, control buffers, rooms and
     // slabs to which they point live in this frame or in `slabs`, and nobody else touches them.
-    let received =
-        unsafe { recv_into(socket, headers.as_mut_ptr().cast::<libc::mmsghdr>(), count)? };
+    let received = unsafe {
+        recv_into(
+            socket,
+            headers.as_mut_ptr().cast::<libc::mmsghdr>(),
+            count,
+            wait,
+        )?
+    };
     for ((slab, header), meta) in slabs
         .iter_mut()
         .rev()
@@ -85,19 +92,41 @@ unsafe fn recv_into(
     socket: &Socket,
     headers: *mut libc::mmsghdr,
     count: usize,
+    wait: Wait,
 ) -> io::Result<usize> {
     let fd = socket.as_raw_fd();
     if count == 1 {
+        let flags = match wait {
+            Wait::No => libc::MSG_DONTWAIT,
+            Wait::ForOne => 0,
+        };
         // SAFETY: by this function's contract there is one whole header.
-        let len = unsafe { libc::recvmsg(fd, &raw mut (*headers).msg_hdr, libc::MSG_DONTWAIT) };
+        let len = unsafe { libc::recvmsg(fd, &raw mut (*headers).msg_hdr, flags) };
         let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
         // SAFETY: as above.
         unsafe { (*headers).msg_len = len as c_uint };
         return Ok(1);
     }
-    let flags = libc::MSG_DONTWAIT as _;
+    let flags = match wait {
+        Wait::No => libc::MSG_DONTWAIT,
+        Wait::ForOne => libc::MSG_WAITFORONE,
+    } as _;
     // SAFETY: by this function's contract there are `count` whole headers.
     check(unsafe { libc::recvmmsg(fd, headers, count as c_uint, flags, ptr::null_mut()) })
+}
+
+/// Sends `bytes` without waiting for room.
+pub(crate) fn send(socket: &Socket, bytes: &[u8], to: &SockAddr) -> io::Result<usize> {
+    socket.send_to_with_flags(bytes, to, libc::MSG_DONTWAIT)
+}
+
+/// Sends `parts` as one datagram without waiting for room.
+pub(crate) fn send_gathered(
+    socket: &Socket,
+    parts: &[IoSlice<'_>],
+    to: &SockAddr,
+) -> io::Result<usize> {
+    socket.send_to_vectored_with_flags(parts, to, libc::MSG_DONTWAIT)
 }
 
 /// Sends the same bytes to up to [`BATCH_MAX`] destinations; says how many were served. An error

@@ -5,16 +5,18 @@ mod eventfd;
 mod mmsg;
 mod netlink;
 mod options;
+mod waiting;
 
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
-pub(crate) use mmsg::{recv_many, send_many};
+pub(crate) use mmsg::{recv_many, send, send_gathered, send_many};
 pub(crate) use netlink::InterfaceWatch;
 pub(crate) use options::{
     datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, interface_mtu_bytes,
     path_mtu_bytes, set_bulk_priority, set_mtu_mode, set_multicast_interface_v4, set_packet_info,
     use_precise_timers,
 };
+pub(crate) use waiting::{CAN_WAIT, set_waiting, wait_readable};
 
 /// EMSGSIZE.
 pub(crate) const MESSAGE_SIZE: i32 = libc::EMSGSIZE;
