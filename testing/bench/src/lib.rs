@@ -14,7 +14,6 @@ pub mod latency;
 pub mod machine;
 pub mod pair;
 pub mod placement;
-pub mod process;
 pub mod protocol;
 pub mod report;
 pub mod spread;

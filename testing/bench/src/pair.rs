@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use whimbrel_rig::process::{Process, Usage};
+
 use crate::contestant::{Contestant, Programs};
-use crate::process::{Process, Usage};
-use crate::protocol::{Order, round_trips};
+use crate::protocol::{Order, READY, round_trips};
 use crate::stage::Seat;
 
 /// How long it may take to meet.
@@ -46,7 +47,7 @@ impl Pair {
             None
         } else {
             let pong = begin("pong", b, a)?;
-            pong.wait_until_ready(MEETING)?;
+            pong.wait_until(READY, MEETING)?;
             Some(pong)
         };
         Ok(Self {
@@ -61,7 +62,7 @@ impl Pair {
     /// # Errors
     /// They do not.
     pub fn wait_until_ready(&self) -> Result<(), String> {
-        self.ping.wait_until_ready(MEETING)
+        self.ping.wait_until(READY, MEETING)
     }
 
     /// The process that answers, or the only one.

@@ -3,26 +3,8 @@
 # Does only what changed since the last run. A peer whose packages are missing is an error.
 set -eu
 
-[ $# -eq 1 ] || { echo "usage: build.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../../peers.sh"
 generated=$out/generated
-
-# Is target $1 older than any of the files after it, or absent?
-stale() {
-    target=$1
-    shift
-    [ -e "$target" ] || return 0
-    for source in "$@"; do
-        [ "$source" -nt "$target" ] && return 0
-    done
-    return 1
-}
-
-need() {
-    command -v "$1" >/dev/null || { echo "build.sh: $1 is missing (apt: $2)" >&2; exit 1; }
-}
 
 build_cyclone() {
     stale "$out/peer_cyclone" "$here/Interop.idl" "$here/peer.h" "$here/peer_cyclone.c" \

@@ -8,7 +8,6 @@ pub mod heap;
 pub mod hosts;
 pub mod large;
 pub mod memory;
-pub mod network;
 pub mod peer;
 pub mod proof;
 pub mod scale;

@@ -1,11 +1,10 @@
-//! A process of a proof, and talking to it by lines: it answers each with one line.
+//! A process of a proof, whose answers are words with values.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::process::Command;
 use std::time::Duration;
+
+use whimbrel_rig::process::Process;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -15,11 +14,7 @@ pub type Answer = BTreeMap<String, String>;
 
 /// A running process; killed when dropped.
 #[derive(Debug)]
-pub struct Peer {
-    child: Child,
-    input: ChildStdin,
-    lines: Receiver<String>,
-}
+pub struct Peer(Process);
 
 impl Peer {
     /// Starts `command`.
@@ -27,26 +22,7 @@ impl Peer {
     /// # Errors
     /// The system refuses.
     pub fn start(command: &mut Command) -> Result<Self, String> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{command:?}: {error}"))?;
-        let input = child.stdin.take().ok_or("no input")?;
-        let output = child.stdout.take().ok_or("no output")?;
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-        Ok(Self {
-            child,
-            input,
-            lines,
-        })
+        Process::start("peer", command).map(Self)
     }
 
     /// Says `line` and waits for the answer.
@@ -54,11 +30,7 @@ impl Peer {
     /// # Errors
     /// It has ended or does not answer.
     pub fn ask(&mut self, line: &str) -> Result<Answer, String> {
-        writeln!(self.input, "{line}").map_err(|error| format!("{line}: {error}"))?;
-        let answer = self
-            .lines
-            .recv_timeout(PATIENCE)
-            .map_err(|error| format!("no answer to {line}: {error}"))?;
+        let answer = self.0.ask(line, PATIENCE)?;
         let words = answer
             .split_whitespace()
             .filter_map(|it| it.split_once('='));
@@ -67,30 +39,17 @@ impl Peer {
             .collect())
     }
 
-    /// Sends the signal `name`. `ip netns exec` becomes the program, so this reaches it.
+    /// Sends the signal `name`.
     ///
     /// # Errors
     /// It has ended.
     pub fn signal(&self, name: &str) -> Result<(), String> {
-        let id = self.child.id().to_string();
-        let status = Command::new("kill").args(["-s", name, &id]).status();
-        match status {
-            Ok(status) if status.success() => Ok(()),
-            other => Err(format!("kill -s {name} {id}: {other:?}")),
-        }
+        self.0.signal(name)
     }
 
     /// Its process id.
     pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.id()
     }
 }
 

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use whimbrel_rig::process::{Process, Usage};
+
 use super::figures::{Figures, IDLE, READERS};
 use super::size;
 use crate::contestant::{Product, Programs};
-use crate::process::{Process, Usage};
+use crate::protocol::READY;
 use crate::stage::Stage;
 
 /// How long it may take to begin, to meet, or to make all readers.
@@ -46,7 +48,7 @@ impl Starter<'_> {
     /// Memory and threads of one participant, then of many readers.
     fn hold(&self, domain: usize) -> Result<Round, String> {
         let mut process = self.start("hold", "-", domain)?;
-        process.wait_until_ready(PATIENCE)?;
+        process.wait_until(READY, PATIENCE)?;
         thread::sleep(SETTLING);
         let before = process.holding()?;
         process.ask(&READERS.to_string(), PATIENCE)?;
@@ -70,8 +72,8 @@ impl Starter<'_> {
         thread::sleep(SETTLING);
         let begun = Instant::now();
         let second = self.start("match", "b", domain)?;
-        second.wait_until_ready(PATIENCE)?;
-        first.wait_until_ready(PATIENCE)?;
+        second.wait_until(READY, PATIENCE)?;
+        first.wait_until(READY, PATIENCE)?;
         Ok(([first, second], begun.elapsed()))
     }
 }

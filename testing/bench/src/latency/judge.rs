@@ -162,8 +162,8 @@ impl Judge<'_> {
 mod tests {
     use super::*;
     use crate::contestant::{Contestant, USUAL};
-    use crate::process::Usage;
     use crate::protocol::Order;
+    use whimbrel_rig::process::Usage;
 
     const SIZE: usize = 16;
 

@@ -1,12 +1,13 @@
 //! The race of one placement: everybody starts, then takes turns.
 
+use whimbrel_rig::process::Usage;
+
 use super::plan::{Part, ROUNDS};
 use super::rows::Row;
 use crate::contestant::Programs;
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
-use crate::process::Usage;
 use crate::protocol::Order;
 use crate::stage::Stage;
 

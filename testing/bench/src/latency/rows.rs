@@ -1,9 +1,10 @@
 //! What was measured of one contestant, placement and size.
 
+use whimbrel_rig::process::Usage;
+
 use super::plan::Part;
 use crate::contestant::{Contestant, Mode, Product};
 use crate::placement::Placement;
-use crate::process::Usage;
 use crate::protocol::Order;
 use crate::report::{Record, Table};
 use crate::spread::Spread;

@@ -125,8 +125,8 @@ impl Judge<'_> {
 mod tests {
     use super::*;
     use crate::arguments::Arguments;
-    use crate::process::Usage;
     use crate::stream::{Received, Sent};
+    use whimbrel_rig::process::Usage;
 
     fn row(flow: Flow, size: usize, sent: u64, count: u64) -> Row {
         let mut row = Row::new(flow, 1, size);

@@ -3,12 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
+use whimbrel_rig::process::{Process, Usage};
+
 use super::flow::{Flow, Kind};
 use super::plan::Plan;
 use super::rows::Row;
 use crate::contestant::{Product, Programs};
 use crate::placement::Placement;
-use crate::process::{Process, Usage};
+use crate::protocol::READY;
 use crate::stage::Stage;
 use crate::stream::{Burst, Received, Sent};
 
@@ -58,7 +60,7 @@ impl Runner {
             (0..readers).map(|number| begin("sub", number)).collect();
         let started = started?;
         for reader in &started {
-            reader.wait_until_ready(MEETING)?;
+            reader.wait_until(READY, MEETING)?;
         }
         Ok(Self {
             flow,
@@ -99,7 +101,7 @@ pub(super) fn run(
         .map(|(at, it)| Runner::start(*it, programs, &stage, readers, size, at + 1))
         .collect::<Result<Vec<Runner>, String>>()?;
     for runner in &runners {
-        runner.writer.wait_until_ready(MEETING)?;
+        runner.writer.wait_until(READY, MEETING)?;
     }
     let row = |runner: &Runner| Row::new(runner.flow, readers, size);
     let mut rows: Vec<Row> = runners.iter().map(row).collect();

@@ -1,8 +1,9 @@
 //! What was measured of one flow, number of readers and size.
 
+use whimbrel_rig::process::Usage;
+
 use super::flow::Flow;
 use super::plan::Plan;
-use crate::process::Usage;
 use crate::report::{Record, Table};
 use crate::stream::{Received, Sent};
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use whimbrel_rig::network::Network;
+
 use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
-use crate::network::Network;
 use crate::peer::Peer;
 
 /// Participants that know each other's address meet within this.

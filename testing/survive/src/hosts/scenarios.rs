@@ -4,9 +4,10 @@ use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use whimbrel_rig::network::Network;
+
 use super::meeting::{deaf_bridge, loopback_only, many_networks};
 use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
-use crate::network::Network;
 use crate::peer::number;
 
 /// A scenario: it says what was measured, or what did not hold.

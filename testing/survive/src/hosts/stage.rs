@@ -4,9 +4,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use whimbrel_rig::network::Network;
+
 use super::roles::TOPICS;
 use crate::heap::one_arena;
-use crate::network::Network;
 use crate::peer::{Answer, Peer, number};
 
 /// Data flows again within this.

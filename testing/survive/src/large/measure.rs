@@ -3,7 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::network::Network;
+use whimbrel_rig::network::Network;
+
 use crate::peer::{Answer, Peer, number};
 
 /// How the large samples come.

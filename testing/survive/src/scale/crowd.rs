@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
+use whimbrel_rig::network::Network;
+
 use super::child::Shape;
 use super::usage::Usage;
-use crate::network::Network;
 
 /// Where a crowd lives.
 #[derive(Clone, Copy, Debug)]

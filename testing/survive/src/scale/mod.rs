@@ -10,11 +10,12 @@ mod usage;
 
 use std::time::{Duration, Instant};
 
-use crate::network::Network;
-use crate::proof::{Figure, Proof, Share};
 use child::Shape;
 use crowd::{Crowd, Host};
 use usage::Usage;
+use whimbrel_rig::network::Network;
+
+use crate::proof::{Figure, Proof, Share};
 
 /// The proof.
 pub const PROOF: Proof = Proof {

@@ -1,6 +1,6 @@
-//! Hosts on one machine: network namespaces and the links between them. Needs root, `ip`, `tc` and
-//! `nft`; whatever was made goes when [`Network`] is dropped, and what a killed run left behind
-//! goes with the next one.
+//! Hosts on one machine: network namespaces and the links between them. Needs root, `ip` and `tc`,
+//! and `nft` where packets are to be lost; whatever was made goes when [`Network`] is dropped, and
+//! what a killed run left behind goes with the next one.
 
 use std::fs;
 use std::path::Path;
@@ -10,16 +10,40 @@ use std::thread;
 use std::time::Duration;
 
 /// Begins the names of all namespaces made here.
-const PREFIX: &str = "wsv";
+const PREFIX: &str = "wrig";
 
 /// How often a link is looked at until it is up.
 const UP_TRIES: u32 = 200;
+
+/// A namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space(String);
+
+impl Space {
+    /// The one of this name.
+    pub fn named(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
+    /// A command in it whose program and arguments are to be added, with no `WHIMBREL_` setting of
+    /// the environment.
+    pub fn enter(&self) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.0]);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("WHIMBREL_") {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+}
 
 /// Namespaces of one run.
 #[derive(Debug)]
 pub struct Network {
     name: String,
-    spaces: Vec<String>,
+    spaces: Vec<Space>,
 }
 
 impl Network {
@@ -46,7 +70,7 @@ impl Network {
     /// The system refuses.
     pub fn host(&mut self, letter: &str) -> Result<(), String> {
         let space = self.space(letter);
-        run("ip", &["netns", "add", &space])?;
+        run("ip", &["netns", "add", &space.0])?;
         self.spaces.push(space);
         self.on(letter, "ip link set lo up")
     }
@@ -56,7 +80,7 @@ impl Network {
     /// # Errors
     /// The system refuses, or the link does not come up.
     pub fn cable(&self, a: [&str; 3], b: [&str; 3]) -> Result<(), String> {
-        let far = self.space(b[0]);
+        let Space(far) = self.space(b[0]);
         self.on(
             a[0],
             &format!(
@@ -81,10 +105,18 @@ impl Network {
         network.host("a")?;
         network.host("b")?;
         network.cable(["a", "va", "10.77.0.1/24"], ["b", "vb", "10.77.0.2/24"])?;
-        for (host, interface) in [("a", "va"), ("b", "vb")] {
-            network.on(host, &format!("ip route add 224.0.0.0/4 dev {interface}"))?;
-        }
+        network.carry_multicast("a", "va")?;
+        network.carry_multicast("b", "vb")?;
         Ok(network)
+    }
+
+    /// Lets `interface` of `host` carry multicast, loopback too, and sends all of it there.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn carry_multicast(&self, host: &str, interface: &str) -> Result<(), String> {
+        self.on(host, &format!("ip link set {interface} multicast on"))?;
+        self.on(host, &format!("ip route add 224.0.0.0/4 dev {interface}"))
     }
 
     /// Waits until the kernel calls `interface` up.
@@ -115,7 +147,7 @@ impl Network {
     /// # Errors
     /// It failed.
     pub fn read(&self, host: &str, line: &str) -> Result<String, String> {
-        let space = self.space(host);
+        let Space(space) = self.space(host);
         let mut words = vec!["netns", "exec", &space];
         words.extend(line.split(' '));
         run("ip", &words)
@@ -132,18 +164,8 @@ impl Network {
 
     /// `program` on `host`, with the settings of nobody's environment.
     pub fn program(&self, host: &str, program: &Path) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.space(host)]);
+        let mut command = self.space(host).enter();
         command.arg(program);
-        for name in [
-            "INTERFACES",
-            "PEERS",
-            "IP",
-            "DOMAIN",
-            "DISCOVERY_BYTES_PER_S_MAX",
-        ] {
-            command.env_remove(format!("WHIMBREL_{name}"));
-        }
         command
     }
 
@@ -152,6 +174,7 @@ impl Network {
     /// # Errors
     /// The system refuses.
     pub fn lose(&self, host: &str, percent: u32) -> Result<(), String> {
+        check_installed("nft")?;
         self.on(host, "nft add table inet lossy")?;
         self.on(
             host,
@@ -175,8 +198,9 @@ impl Network {
         counters(&text).ok_or(format!("no counter in {text}"))
     }
 
-    fn space(&self, host: &str) -> String {
-        format!("{}-{host}", self.name)
+    /// The namespace of `host`.
+    pub fn space(&self, host: &str) -> Space {
+        Space(format!("{}-{host}", self.name))
     }
 }
 
@@ -184,7 +208,7 @@ impl Drop for Network {
     fn drop(&mut self) {
         for space in &self.spaces {
             // The next run tries again.
-            let _ = run("ip", &["netns", "del", space]);
+            let _ = run("ip", &["netns", "del", &space.0]);
         }
     }
 }
@@ -205,30 +229,36 @@ fn check_tools() -> Result<(), String> {
     if !root {
         return Err("network namespaces need root".into());
     }
-    for tool in ["ip", "tc", "nft"] {
-        let there = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
-            .iter()
-            .any(|folder| Path::new(folder).join(tool).exists());
-        if !there {
-            return Err(format!("`{tool}` is not installed: cargo xtask setup"));
-        }
+    check_installed("ip")?;
+    check_installed("tc")
+}
+
+fn check_installed(tool: &str) -> Result<(), String> {
+    let there = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
+        .iter()
+        .any(|folder| Path::new(folder).join(tool).exists());
+    if there {
+        Ok(())
+    } else {
+        Err(format!("`{tool}` is not installed: cargo xtask setup"))
     }
-    Ok(())
 }
 
 /// Namespaces of runs that have ended without tidying up.
 fn remove_leftovers() -> Result<(), String> {
     for line in run("ip", &["netns", "list"])?.lines() {
         let name = line.split_whitespace().next().unwrap_or_default();
-        let process = name
-            .strip_prefix(PREFIX)
-            .and_then(|rest| rest.split('x').next())
-            .and_then(|process| process.parse::<u32>().ok());
-        if process.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists()) {
+        if owner(name).is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists()) {
             run("ip", &["netns", "del", name])?;
         }
     }
     Ok(())
+}
+
+/// The process that made the namespace `name`, if it is one of ours.
+fn owner(name: &str) -> Option<u32> {
+    let (process, _) = name.strip_prefix(PREFIX)?.split_once('x')?;
+    process.parse().ok()
 }
 
 fn run(program: &str, words: &[&str]) -> Result<String, String> {
@@ -253,5 +283,13 @@ mod tests {
         let text = "numgen random mod 100 < 10 counter packets 12 bytes 3400 drop";
         assert_eq!(counters(text), Some((12, 3400)));
         assert_eq!(counters("nothing"), None);
+    }
+
+    #[test]
+    fn only_our_namespaces_have_an_owner() {
+        assert_eq!(owner("wrig123x0-a"), Some(123));
+        for name in ["wsv12x0-a", "wrigx0-a", "wrig123-a", "wrigax0", ""] {
+            assert_eq!(owner(name), None, "{name}");
+        }
     }
 }

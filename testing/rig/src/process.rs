@@ -1,4 +1,4 @@
-//! A process of a contestant: lines in, lines out, and what it costs the machine.
+//! A process that answers each line with one line, and what it costs the machine.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -6,8 +6,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
-
-use crate::protocol::READY;
 
 /// A running process; killed when dropped.
 #[derive(Debug)]
@@ -85,14 +83,16 @@ impl Process {
         })
     }
 
-    /// Waits until it says that it can begin.
+    /// Waits until it says `word`, unasked.
     ///
     /// # Errors
     /// It ends, says something else, or does not say so in time.
-    pub fn wait_until_ready(&self, patience: Duration) -> Result<(), String> {
-        match self.hear(patience)?.as_str() {
-            READY => Ok(()),
-            other => Err(format!("{}: not ready but: {other}", self.name)),
+    pub fn wait_until(&self, word: &str, patience: Duration) -> Result<(), String> {
+        let heard = self.hear(patience)?;
+        if heard == word {
+            Ok(())
+        } else {
+            Err(format!("{}: not {word} but: {heard}", self.name))
         }
     }
 
@@ -104,11 +104,30 @@ impl Process {
         writeln!(self.input, "{line}")
             .map_err(|error| format!("{}: {line}: {error}", self.name))?;
         self.hear(patience)
+            .map_err(|why| format!("{why}, to: {line}"))
     }
 
-    fn hear(&self, patience: Duration) -> Result<String, String> {
+    /// Its next line.
+    ///
+    /// # Errors
+    /// It ends, or says nothing in time.
+    pub fn hear(&self, patience: Duration) -> Result<String, String> {
         let heard = self.lines.recv_timeout(patience);
         heard.map_err(|error| format!("{} does not answer: {error}", self.name))
+    }
+
+    /// Sends it the signal `name`, such as `KILL`. `ip netns exec` becomes the program, so this
+    /// reaches what runs on another host too.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn signal(&self, name: &str) -> Result<(), String> {
+        let id = self.child.id().to_string();
+        let status = Command::new("kill").args(["-s", name, &id]).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            other => Err(format!("kill -s {name} {id}: {other:?}")),
+        }
     }
 
     /// What its threads have used so far; those that have ended are not in it.
@@ -185,18 +204,27 @@ mod tests {
     #[test]
     fn lines_are_answered() {
         let mut process = shell("echo ready; read it; echo got $it");
-        process.wait_until_ready(PATIENCE).unwrap();
+        process.wait_until("ready", PATIENCE).unwrap();
         assert_eq!(process.ask("16 1 0", PATIENCE).unwrap(), "got 16 1 0");
     }
 
     #[test]
     fn who_ends_or_says_something_else_is_an_error() {
-        let why = shell("exit 3").wait_until_ready(PATIENCE).unwrap_err();
+        let why = shell("exit 3").wait_until("ready", PATIENCE).unwrap_err();
         assert!(why.starts_with("shell does not answer"), "{why}");
         let why = shell("echo no peer")
-            .wait_until_ready(PATIENCE)
+            .wait_until("ready", PATIENCE)
             .unwrap_err();
         assert!(why.ends_with("no peer"), "{why}");
+    }
+
+    #[test]
+    fn a_signal_ends_it() {
+        let mut process = shell("echo ready; read it");
+        process.wait_until("ready", PATIENCE).unwrap();
+        process.signal("KILL").unwrap();
+        assert!(process.hear(PATIENCE).is_err());
+        assert!(process.ask("more", PATIENCE).is_err());
     }
 
     #[test]
