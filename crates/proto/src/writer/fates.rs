@@ -91,6 +91,11 @@ impl Pushes {
         Departure { order, at }
     }
 
+    /// Fragments that have left, to whomever.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// The newest change that left in fragments.
     pub(super) fn last(&self) -> SequenceNumber {
         let newest = self.bursts.back();
@@ -207,6 +212,13 @@ impl Fates {
     /// Numbers of fragments mean something else from now on.
     pub(super) fn clear(&mut self) {
         self.changes.clear();
+    }
+
+    /// What became of the fragments that the writer sent before the one of this order is known, as
+    /// they arrive in the order in which they leave.
+    pub(super) fn heard_order(&self) -> u64 {
+        let known = self.newest.at > Instant::ZERO;
+        self.newest.order.saturating_add(u64::from(known))
     }
 
     /// How long nothing is sent again of which nothing has been heard.

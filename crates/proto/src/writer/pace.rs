@@ -1,12 +1,15 @@
 //! How fast fragments may leave to one reader.
 //!
-//! A token bucket with two taps. One is the reader: when it has answered, what was sent before has
-//! left its socket, and a whole window may leave. The other is time, which does not run while an
+//! A token bucket with two taps. One is the reader: when it has answered, what was sent before it
+//! was asked has left its socket, and so much may leave that a whole window is on its way. The
+//! other is time, which does not run while an
 //! answer may be on its way: it is for readers that answer late or never. Both follow what became
 //! of the fragments: where more than one in three was lost, the window falls to the share that got
 //! through and the rate to that at which it got through; otherwise they rise again. So neither a
 //! default socket buffer nor a narrow link is overrun for long, and a link that merely loses is not
 //! slowed down.
+
+use alloc::collections::VecDeque;
 
 use whimbrel_base::time::{Duration, Instant};
 
@@ -37,6 +40,9 @@ const PROMPT_PATIENCE: Duration = Duration::from_millis(50);
 /// The wait before a silent reader is asked again doubles so many times.
 const ASK_DOUBLINGS_MAX: u32 = 4;
 
+/// So many questions are remembered at most.
+const QUESTIONS_MAX: usize = 32;
+
 /// After nothing was sent for so long, what arrives is counted anew.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -56,6 +62,16 @@ impl Settled {
     fn all(self) -> u64 {
         self.arrived.saturating_add(self.lost)
     }
+}
+
+/// What had been sent when a reader was asked for an answer.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    at: Instant,
+    /// Octets sent to it, over all time.
+    spent: u64,
+    /// Fragments that the writer had sent, over all time.
+    order: u64,
 }
 
 /// Token bucket in octets.
@@ -83,6 +99,12 @@ pub(super) struct Pace {
     asked: u32,
     /// It answers every question at once.
     prompt: bool,
+    /// Octets sent to it, over all time.
+    spent: u64,
+    /// How many of `spent` have left its socket, or the network, for certain.
+    heard: u64,
+    /// What it was asked and has not answered, the oldest first; only of one that is prompt.
+    questions: VecDeque<Question>,
 }
 
 impl Pace {
@@ -108,6 +130,9 @@ impl Pace {
             silent_since: None,
             asked: 0,
             prompt,
+            spent: 0,
+            heard: 0,
+            questions: VecDeque::new(),
         }
     }
 
@@ -167,6 +192,7 @@ impl Pace {
     pub(super) fn spend_many(&mut self, now: Instant, bytes: u64) {
         let least = signed(self.window_bytes).saturating_neg();
         self.tokens = self.tokens.saturating_sub(signed(bytes)).max(least);
+        self.spent = self.spent.saturating_add(bytes);
         if now.since(self.spent_at) > PAUSE {
             self.since = now;
         }
@@ -184,18 +210,36 @@ impl Pace {
         Some(at.after(ANSWER_PATIENCE.times(1 << doublings)))
     }
 
-    /// The reader is asked for an answer.
-    pub(super) fn ask(&mut self, now: Instant) {
+    /// The reader is asked for an answer, after the writer has sent `order` fragments.
+    pub(super) fn ask(&mut self, now: Instant, order: u64) {
         self.asked_at = Some(now);
         self.asked = self.asked.saturating_add(1);
         if self.silent_since.is_none() {
             self.refill(now);
             self.silent_since = Some(now);
         }
+        self.note_question(now, order);
     }
 
-    /// The reader has answered; true when that opens the window.
-    pub(super) fn answered(&mut self, now: Instant) -> bool {
+    /// The reader is asked for an answer by the way.
+    pub(super) fn note_question(&mut self, now: Instant, order: u64) {
+        if !self.prompt {
+            return;
+        }
+        if self.questions.len() >= QUESTIONS_MAX {
+            self.questions.pop_front();
+        }
+        self.questions.push_back(Question {
+            at: now,
+            spent: self.spent,
+            order,
+        });
+    }
+
+    /// The reader has answered, and of the fragments that the writer has sent over all time those
+    /// before `order` have arrived or are lost; what it was asked longer than `patience` ago it
+    /// has answered too, or will not. True when that opens the window.
+    pub(super) fn answered(&mut self, now: Instant, order: u64, patience: Duration) -> bool {
         let asked = self.asked_at.is_some_and(|at| at <= now);
         if self.silent_since.is_some() {
             self.refill(now);
@@ -203,12 +247,41 @@ impl Pace {
             self.asked = 0;
             self.filled_at = now;
         }
+        self.hear(now, order, patience);
         if asked {
             self.asked_at = None;
-            self.tokens = signed(self.window_bytes);
+            let under_way = self.spent.saturating_sub(self.heard);
+            let room = signed(self.window_bytes).saturating_sub(signed(under_way));
+            self.tokens = room.max(signed(self.window_bytes).saturating_neg());
             self.filled_at = now;
         }
         asked
+    }
+
+    /// Learns from an answer what is no longer under way. It comes from one that answers every
+    /// question, so it is that to the oldest: had it been to a later one, two windows would be on
+    /// their way.
+    fn hear(&mut self, now: Instant, order: u64, patience: Duration) {
+        if !self.prompt {
+            self.heard = self.spent;
+            return;
+        }
+        let mut oldest = true;
+        while let Some(question) = self.questions.front() {
+            let stale = now.since(question.at) > patience;
+            if question.at > now || !(oldest || question.order <= order || stale) {
+                break;
+            }
+            oldest = stale && oldest;
+            self.heard = self.heard.max(question.spent);
+            self.questions.pop_front();
+        }
+    }
+
+    /// The reader has everything that was sent to it.
+    pub(super) fn hear_all(&mut self) {
+        self.heard = self.spent;
+        self.questions.clear();
     }
 
     /// Learns what became of fragments of `fragment_bytes` each.
@@ -293,6 +366,7 @@ mod tests {
     use super::*;
 
     const FRAGMENT: u64 = 1000;
+    const PATIENCE: Duration = Duration::from_millis(50);
 
     fn at_ms(ms: u64) -> Instant {
         Instant(1_000_000_000 + ms * 1_000_000)
@@ -327,11 +401,11 @@ mod tests {
         let mut pace = Pace::new(1, 100_000, false);
         pace.room(at_ms(0));
         pace.spend(at_ms(0), 100_000);
-        assert!(!pace.answered(at_ms(1)));
-        pace.ask(at_ms(2));
-        assert!(pace.answered(at_ms(3)));
+        assert!(!pace.answered(at_ms(1), 0, PATIENCE));
+        pace.ask(at_ms(2), 0);
+        assert!(pace.answered(at_ms(3), 0, PATIENCE));
         assert_eq!(pace.room(at_ms(3)), 100_000);
-        assert!(!pace.answered(at_ms(4)));
+        assert!(!pace.answered(at_ms(4), 0, PATIENCE));
     }
 
     #[test]
@@ -339,13 +413,13 @@ mod tests {
         let mut pace = Pace::new(1_000_000, 10_000, false);
         pace.room(at_ms(0));
         pace.spend(at_ms(0), 10_000);
-        pace.ask(at_ms(0));
+        pace.ask(at_ms(0), 0);
         assert_eq!(pace.room(at_ms(5)), 0);
         assert_eq!(pace.next_at(), at_ms(10));
         assert_eq!(pace.room(at_ms(7)), 2000);
-        pace.ask(at_ms(7));
+        pace.ask(at_ms(7), 0);
         assert_eq!(pace.room(at_ms(10)), 5000);
-        pace.answered(at_ms(10));
+        pace.answered(at_ms(10), 0, PATIENCE);
         pace.spend(at_ms(10), 10_000);
         assert_eq!(pace.room(at_ms(11)), 1000);
     }
@@ -360,13 +434,13 @@ mod tests {
         for at in &mut asked {
             assert!(pace.should_ask(now) && pace.room(now) == 0);
             *at = now.since(at_ms(0)).as_nanos() / 1_000_000;
-            pace.ask(now);
+            pace.ask(now, 0);
             assert!(!pace.should_ask(now));
             now = pace.next_at();
         }
         assert_eq!(asked, [0, 5, 15, 35]);
         assert_eq!(pace.room(at_ms(51)), 1000);
-        assert!(pace.answered(at_ms(51)));
+        assert!(pace.answered(at_ms(51), 0, PATIENCE));
         assert_eq!(pace.room(at_ms(51)), 10_000);
     }
 
@@ -427,5 +501,54 @@ mod tests {
         let least = 2 * FRAGMENT;
         let rate = least * WINDOWS_PER_SECOND_MIN;
         assert_eq!(run(&mut pace, 0, 30, 100), (least, rate));
+    }
+
+    /// A reader that is prompt, has been sent a window and was asked at 0 ms, 5 ms and 15 ms.
+    fn asked_thrice() -> Pace {
+        let mut pace = Pace::new(1_000_000, 10_000, true);
+        pace.room(at_ms(0));
+        pace.spend(at_ms(0), 10_000);
+        for ms in [0, 5, 15] {
+            pace.ask(at_ms(ms), 10);
+        }
+        pace
+    }
+
+    #[test]
+    fn an_answer_to_an_older_question_opens_no_second_window() {
+        let mut pace = asked_thrice();
+        assert!(pace.answered(at_ms(20), 0, PATIENCE));
+        assert_eq!(pace.room(at_ms(20)), 10_000);
+        pace.spend(at_ms(20), 10_000);
+        pace.ask(at_ms(20), 20);
+        for ms in [21, 22] {
+            pace.answered(at_ms(ms), 0, PATIENCE);
+            assert_eq!(pace.room(at_ms(ms)), 0, "the second window is under way");
+            pace.ask(at_ms(ms), 20);
+        }
+        pace.answered(at_ms(23), 0, PATIENCE);
+        assert_eq!(pace.room(at_ms(23)), 10_000);
+    }
+
+    #[test]
+    fn answers_that_were_lost_are_made_up_for_by_what_has_arrived_and_by_time() {
+        let second = |pace: &mut Pace| {
+            pace.answered(at_ms(20), 0, PATIENCE);
+            pace.spend(at_ms(20), 10_000);
+            pace.ask(at_ms(20), 20);
+        };
+        let mut pace = asked_thrice();
+        second(&mut pace);
+        pace.answered(at_ms(21), 20, PATIENCE);
+        assert_eq!(pace.room(at_ms(21)), 10_000);
+        let mut pace = asked_thrice();
+        second(&mut pace);
+        pace.answered(at_ms(66), 0, PATIENCE);
+        assert_eq!(pace.room(at_ms(66)), 10_000);
+        let mut pace = asked_thrice();
+        second(&mut pace);
+        pace.hear_all();
+        pace.answered(at_ms(21), 0, PATIENCE);
+        assert_eq!(pace.room(at_ms(21)), 10_000);
     }
 }

@@ -19,6 +19,9 @@ const REQUESTED_FRAGMENTS_MAX: usize = 4096;
 /// How many changes may be requested at a time.
 const REQUESTED_CHANGES_MAX: usize = 1024;
 
+/// A question is not answered any more after this long, or after longer than answers take.
+const QUESTION_PATIENCE: Duration = Duration::from_millis(50);
+
 /// What a reader asked for again of one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Request {
@@ -33,6 +36,40 @@ impl Request {
     pub(super) const WHOLE: Self = Self::Whole {
         next: FragmentNumber::FIRST,
     };
+}
+
+/// The fragments still to be sent of a request.
+pub(super) struct Wanted {
+    request: Request,
+    fragments: u32,
+}
+
+impl Wanted {
+    pub(super) fn new(request: Request, fragments: u32) -> Self {
+        Self { request, fragments }
+    }
+
+    pub(super) fn next(&mut self) -> Option<FragmentNumber> {
+        match &mut self.request {
+            Request::Whole { next } => {
+                let number = *next;
+                *next = next.next();
+                (number.0 <= self.fragments).then_some(number)
+            }
+            Request::Fragments(numbers) => {
+                let number = numbers.pop_first()?;
+                (number.0 <= self.fragments).then_some(number)
+            }
+        }
+    }
+
+    pub(super) fn rest(&self) -> Option<Request> {
+        let more = match &self.request {
+            Request::Whole { next } => next.0 <= self.fragments,
+            Request::Fragments(numbers) => !numbers.is_empty(),
+        };
+        more.then(|| self.request.clone())
+    }
 }
 
 /// State of one matched reader.
@@ -194,7 +231,12 @@ impl ReaderProxy {
     ) {
         let settled = self.fates.acknowledged((first, base), pushes);
         self.pace.settle(now, settled, fragment_bytes);
-        if self.pace.answered(now) && self.repair_at.is_some() {
+        if base > pushes.last() && self.requests.is_empty() {
+            self.pace.hear_all();
+        }
+        let patience = self.fates.patience(QUESTION_PATIENCE);
+        let heard = self.fates.heard_order();
+        if self.pace.answered(now, heard, patience) && self.repair_at.is_some() {
             // Repairs that waited for the pace go on at once.
             self.repair_at = Some(now);
         }

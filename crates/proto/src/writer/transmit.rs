@@ -8,7 +8,7 @@ use whimbrel_base::time::Instant;
 
 use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
 use super::history::Change;
-use super::reader_proxy::{ReaderProxy, Request};
+use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::{MESSAGE_OVERHEAD_BYTES, Writer};
 use crate::message::{HeartbeatFields, MessageBuilder};
 use crate::outbox::Outbox;
@@ -178,8 +178,9 @@ impl Writer {
         let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
         message.heartbeat(EntityId::UNKNOWN, entity, fields);
         self.note_heartbeat(now, true);
+        let order = self.pushes.sent();
         for reader in self.readers.values_mut() {
-            reader.pace.ask(now);
+            reader.pace.ask(now, order);
         }
     }
 
@@ -200,6 +201,9 @@ impl Writer {
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, !ask);
             message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
             self.note_heartbeat(now, ask);
+            if ask {
+                self.note_question_to_all(now);
+            }
         }
     }
 
@@ -209,6 +213,14 @@ impl Writer {
         self.heartbeat.pushed_since_sent = 0;
         if asked {
             self.heartbeat.pushed_since_asked = 0;
+        }
+    }
+
+    /// All readers are asked for an answer by the way.
+    fn note_question_to_all(&mut self, now: Instant) {
+        let order = self.pushes.sent();
+        for reader in self.readers.values_mut() {
+            reader.pace.note_question(now, order);
         }
     }
 
@@ -275,7 +287,7 @@ impl Writer {
             let fields = self.heartbeat_fields(reader.first_relevant, false);
             message.heartbeat(guid.entity, self.config.guid.entity, fields);
             self.note_heartbeat(now, false);
-            reader.pace.ask(now);
+            reader.pace.ask(now, self.pushes.sent());
             reader.expect_answer(now);
             reader.heartbeat_due = false;
         }
@@ -425,7 +437,9 @@ impl Writer {
             message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
             message.flush(self.audience.destinations(), outbox);
             self.note_heartbeat(now, true);
+            self.note_question_to_all(now);
         }
+        let order = self.pushes.sent();
         for guid in due {
             let Some(reader) = self.readers.get_mut(&guid) else {
                 continue;
@@ -434,6 +448,7 @@ impl Writer {
             if shared {
                 continue;
             }
+            reader.pace.note_question(now, order);
             let relevant = reader.first_relevant;
             let fields = self.heartbeat_fields(relevant, false);
             message.destination(guid.prefix);
@@ -444,40 +459,6 @@ impl Writer {
             self.note_heartbeat(now, true);
         }
         self.message = message;
-    }
-}
-
-/// The fragments still to be sent of a request.
-struct Wanted {
-    request: Request,
-    fragments: u32,
-}
-
-impl Wanted {
-    fn new(request: Request, fragments: u32) -> Self {
-        Self { request, fragments }
-    }
-
-    fn next(&mut self) -> Option<FragmentNumber> {
-        match &mut self.request {
-            Request::Whole { next } => {
-                let number = *next;
-                *next = next.next();
-                (number.0 <= self.fragments).then_some(number)
-            }
-            Request::Fragments(numbers) => {
-                let number = numbers.pop_first()?;
-                (number.0 <= self.fragments).then_some(number)
-            }
-        }
-    }
-
-    fn rest(&self) -> Option<Request> {
-        let more = match &self.request {
-            Request::Whole { next } => next.0 <= self.fragments,
-            Request::Fragments(numbers) => !numbers.is_empty(),
-        };
-        more.then(|| self.request.clone())
     }
 }
 
