@@ -1,0 +1,385 @@
+//! What the options of a command line mean together.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use whimbrel::domain::IpVersions;
+
+use crate::failure::Failure;
+use crate::message::{BOUND, FINISHED_SIZE, INITIALIZE_SIZE, LENGTH_CHANGED_SIZE, OVERHEAD_BYTES};
+use crate::options::Given;
+use crate::printer::Form;
+
+/// Samples of a test with `-latencyTest` and without.
+const ITERATIONS: (u64, u64) = (10_000_000, 100_000_000);
+/// Sizes of `-scan` without a list.
+const SCAN: &[usize] = &[
+    32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 63000,
+];
+/// The largest sample of the bus.
+const SAMPLE_BYTES_MAX: usize = 1 << 30;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Publisher,
+    Subscriber,
+}
+
+/// How the publisher keeps its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pacing {
+    /// As fast as it can.
+    None,
+    /// So many samples a second, waiting by turning or by sleeping.
+    Rate { per_s: u64, spins: bool },
+    /// So long between samples.
+    Sleep(Duration),
+    /// So many empty loops between samples.
+    Spin(u64),
+}
+
+/// A thread of our own that receives: for how many samples it waits, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadThread {
+    pub(crate) delay: Duration,
+    pub(crate) events: usize,
+}
+
+/// What a test is.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) role: Role,
+    /// Octets of a sample; `None` where the file decides.
+    pub(crate) data_len: Option<usize>,
+    pub(crate) unbounded: bool,
+    pub(crate) keyed: bool,
+    pub(crate) instances: u32,
+    pub(crate) write_instance: Option<u32>,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) file_bytes_max: u64,
+    pub(crate) iterations: u64,
+    pub(crate) execution: Option<Duration>,
+    pub(crate) latency_test: bool,
+    pub(crate) latency_count: u64,
+    pub(crate) subscribers: usize,
+    pub(crate) publishers: usize,
+    /// Number of this publisher or subscriber.
+    pub(crate) id: i32,
+    pub(crate) initial_burst: u64,
+    pub(crate) scan: Option<Vec<usize>>,
+    pub(crate) pacing: Pacing,
+    pub(crate) best_effort: bool,
+    pub(crate) transient_local: bool,
+    pub(crate) domain: u32,
+    pub(crate) send_queue: u32,
+    pub(crate) read_thread: Option<ReadThread>,
+    pub(crate) interfaces: Option<String>,
+    pub(crate) peers: Vec<String>,
+    pub(crate) ip: IpVersions,
+    pub(crate) form: Form,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) latency_file: Option<PathBuf>,
+    pub(crate) serialization: bool,
+    pub(crate) low_resolution_clock: bool,
+    pub(crate) writer_stats: bool,
+    /// What was given and changes nothing.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Settings {
+    /// What `given` means.
+    ///
+    /// # Errors
+    /// Options that contradict each other, or need what does not exist.
+    pub(crate) fn new(given: &Given) -> Result<Self, Failure> {
+        refuse_missing(given)?;
+        let role = if given.has("pub") {
+            Role::Publisher
+        } else {
+            Role::Subscriber
+        };
+        let scan = scan(given);
+        let data_len = data_len(given, scan.as_deref())?;
+        let latency_test = given.has("latencyTest");
+        let largest = scan.iter().flatten().copied().max().or(data_len);
+        let id = if role == Role::Publisher {
+            "pidMultiPubTest"
+        } else {
+            "sidMultiSubTest"
+        };
+        let settings = Self {
+            role,
+            data_len,
+            unbounded: given.has("unbounded") || largest.is_some_and(|it| it > BOUND),
+            keyed: given.has("keyed"),
+            instances: small(given, "instances", 1),
+            write_instance: given
+                .has("writeInstance")
+                .then(|| small(given, "writeInstance", 0)),
+            file: given.text("loadDataFromFile").map(PathBuf::from),
+            file_bytes_max: given.count("maximumAllocableBufferSize", 1 << 30),
+            iterations: given.count(
+                "numIter",
+                if latency_test {
+                    ITERATIONS.0
+                } else {
+                    ITERATIONS.1
+                },
+            ),
+            execution: execution(given, scan.is_some()),
+            latency_test,
+            latency_count: given.count("latencyCount", if latency_test { 1 } else { 10_000 }),
+            subscribers: small(given, "numSubscribers", 1) as usize,
+            publishers: small(given, "numPublishers", 1) as usize,
+            id: i32::try_from(given.count(id, 0)).unwrap_or(i32::MAX),
+            initial_burst: initial_burst(given),
+            scan,
+            pacing: pacing(given, largest)?,
+            best_effort: given.has("bestEffort"),
+            transient_local: given.text("durability") == Some("1"),
+            domain: small(given, "domain", 1),
+            send_queue: small(given, "sendQueueSize", 50),
+            read_thread: given.has("useReadThread").then(|| ReadThread {
+                delay: Duration::from_micros(given.count("waitsetDelayUsec", 100)),
+                events: small(given, "waitsetEventCount", 5) as usize,
+            }),
+            interfaces: interfaces(given),
+            peers: given.texts("peer").iter().map(|it| peer(it)).collect(),
+            ip: if given.text("transport") == Some("UDPv6") {
+                IpVersions::V6
+            } else {
+                IpVersions::V4
+            },
+            form: Form::of(given),
+            output: given.text("outputFile").map(PathBuf::from),
+            latency_file: given.text("latencyFile").map(PathBuf::from),
+            serialization: given.has("showSerializationTime"),
+            low_resolution_clock: given.has("lowResolutionClock"),
+            writer_stats: given.has("writerStats"),
+            notes: given.idle.clone(),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let refuse = |why: String| Err(Failure::Options(why));
+        if self.latency_test && self.id != 0 {
+            return refuse("-latencyTest: only the publisher with -pidMultiPubTest 0 can".into());
+        }
+        if self.iterations < self.latency_count {
+            let (all, each) = (self.iterations, self.latency_count);
+            return refuse(format!("-numIter {all} is below -latencyCount {each}"));
+        }
+        if self.scan.is_some() && self.file.is_some() {
+            return refuse("-scan and -loadDataFromFile: pieces have one size".into());
+        }
+        if let Some(instance) = self.write_instance
+            && instance >= self.instances
+        {
+            let instances = self.instances;
+            return refuse(format!(
+                "-writeInstance {instance}: there are -instances {instances}, counted from 0"
+            ));
+        }
+        for size in self.scan.iter().flatten().copied().chain(self.data_len) {
+            check_size(size)?;
+        }
+        Ok(())
+    }
+
+    /// Says on standard error what was understood.
+    pub(crate) fn describe(&self) {
+        let mode = match self.role {
+            Role::Subscriber => "SUBSCRIBER",
+            Role::Publisher if self.latency_test => "LATENCY TEST (Ping-Pong test)",
+            Role::Publisher => "THROUGHPUT TEST",
+        };
+        eprintln!("\nMode: {mode}\n\nPerftest Configuration:");
+        let reliability = if self.best_effort {
+            "Best Effort"
+        } else {
+            "Reliable"
+        };
+        eprintln!("\tReliability: {reliability}");
+        eprintln!("\tKeyed: {}", if self.keyed { "Yes" } else { "No" });
+        match (self.data_len, &self.scan) {
+            (_, Some(sizes)) => eprintln!("\tData Size: {sizes:?}"),
+            (Some(size), None) => eprintln!("\tData Size: {size}"),
+            (None, None) => eprintln!("\tData Size: that of the file"),
+        }
+        if self.role == Role::Publisher {
+            eprintln!("\tBatching: No");
+            match self.pacing {
+                Pacing::Rate { per_s, spins } => {
+                    let method = if spins { "spin" } else { "sleep" };
+                    eprintln!("\tPublication Rate: {per_s} Samples/s ({method})");
+                }
+                _ => eprintln!("\tPublication Rate: Unlimited (Not set)"),
+            }
+            match self.execution {
+                Some(time) => eprintln!("\tExecution Time: {} seconds", time.as_secs()),
+                None => eprintln!("\tNumber of samples: {}", self.iterations),
+            }
+        }
+        let way = if self.read_thread.is_some() {
+            "WaitSets"
+        } else {
+            "Listeners"
+        };
+        eprintln!("\tReceive using: {way}\n\tDomain: {}", self.domain);
+        let nic = self.interfaces.as_deref().unwrap_or("by environment");
+        let peers = self.peers.join(",");
+        eprintln!(
+            "\nTransport Configuration:\n\tKind: UDP\n\tNic: {nic}\n\tInitial peers: {peers}"
+        );
+        for note in &self.notes {
+            eprintln!("[IMPORTANT] {note}");
+        }
+        eprintln!();
+    }
+}
+
+/// Refuses values for which there is no behaviour yet.
+fn refuse_missing(given: &Given) -> Result<(), Failure> {
+    let refuse = |name: &str, why: &str| {
+        let value = given.text(name).unwrap_or_default();
+        let why = format!("-{name} {value}: is not supported by Whimbrel: {why}");
+        Err(Failure::Options(why))
+    };
+    if given.count("batchSize", 0) != 0 {
+        return refuse("batchSize", "there are no batches yet; 0 sends each alone");
+    }
+    if given
+        .text("compressionId")
+        .is_some_and(|it| it != "MASK_NONE")
+    {
+        return refuse("compressionId", "there is no compression yet");
+    }
+    if given.count("durability", 0) > 1 {
+        return refuse("durability", "there is no durability service");
+    }
+    if given
+        .text("transport")
+        .is_some_and(|it| !["UDPv4", "UDPv6"].contains(&it))
+    {
+        return refuse("transport", "there are UDPv4 and UDPv6");
+    }
+    if given.count("domain", 0) > 232 {
+        return refuse("domain", "ports end at domain 232 (RTPS 2.5 §9.6.2.3)");
+    }
+    Ok(())
+}
+
+fn data_len(given: &Given, scan: Option<&[usize]>) -> Result<Option<usize>, Failure> {
+    let size = given
+        .number("dataLen")
+        .and_then(|it| usize::try_from(it).ok());
+    match (size, scan) {
+        (Some(_), Some(_)) => Err(Failure::Options(
+            "-dataLen and -scan: one says the size".into(),
+        )),
+        (Some(size), None) => Ok(Some(size)),
+        (None, _) if given.has("loadDataFromFile") => Ok(None),
+        (None, _) => Ok(Some(100)),
+    }
+}
+
+/// A sample of `size` octets must be told apart from control marks, and fit.
+pub(crate) fn check_size(size: usize) -> Result<(), Failure> {
+    let marks = [INITIALIZE_SIZE, FINISHED_SIZE, LENGTH_CHANGED_SIZE];
+    if marks.contains(&size.saturating_sub(OVERHEAD_BYTES)) {
+        return Err(Failure::Options(format!(
+            "{size} octets: samples of 1262 to 1264 octets are the protocol's own marks"
+        )));
+    }
+    if size > SAMPLE_BYTES_MAX {
+        return Err(Failure::Options(format!(
+            "{size} octets: samples have {SAMPLE_BYTES_MAX} octets at most"
+        )));
+    }
+    Ok(())
+}
+
+fn scan(given: &Given) -> Option<Vec<usize>> {
+    let list = given.text("scan")?;
+    if list.is_empty() {
+        return Some(SCAN.to_vec());
+    }
+    Some(list.split(':').filter_map(|it| it.parse().ok()).collect())
+}
+
+fn execution(given: &Given, scans: bool) -> Option<Duration> {
+    let default = if scans { 60 } else { 0 };
+    let seconds = given.count("executionTime", default);
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+fn initial_burst(given: &Given) -> u64 {
+    let queue = given.count("sendQueueSize", 50);
+    let instances = given.count("instances", 1);
+    given.count("initialBurstSize", queue.max(instances))
+}
+
+fn pacing(given: &Given, data_len: Option<usize>) -> Result<Pacing, Failure> {
+    let set: Vec<&str> = ["pubRate", "pubRatebps", "sleep", "spin"]
+        .into_iter()
+        .filter(|it| given.has(it))
+        .collect();
+    if let [first, second, ..] = set[..] {
+        return Err(Failure::Options(format!(
+            "-{first} and -{second}: one says the rate"
+        )));
+    }
+    let rate = |text: &str, unit: u64| {
+        let (number, method) = text.split_once(':').unwrap_or((text, "spin"));
+        let per_s = number.parse::<u64>().unwrap_or(0) / unit;
+        match number {
+            "0" => Pacing::None,
+            _ => Pacing::Rate {
+                per_s: per_s.max(1),
+                spins: method == "spin",
+            },
+        }
+    };
+    if let Some(text) = given.text("pubRate") {
+        return Ok(rate(text, 1));
+    }
+    if let Some(text) = given.text("pubRatebps") {
+        let size = match (given.has("scan"), data_len) {
+            (false, Some(size)) => size,
+            _ => return Err(Failure::Options("-pubRatebps: needs -dataLen".into())),
+        };
+        return Ok(rate(text, 8 * size as u64));
+    }
+    let (sleep, spin) = (given.count("sleep", 0), given.count("spin", 0));
+    Ok(match (sleep, spin) {
+        (0, 0) => Pacing::None,
+        (0, _) => Pacing::Spin(spin),
+        _ => Pacing::Sleep(Duration::from_millis(sleep)),
+    })
+}
+
+fn interfaces(given: &Given) -> Option<String> {
+    let all: Vec<&str> = ["nic", "allowInterfaces"]
+        .iter()
+        .flat_map(|it| given.texts(it))
+        .map(String::as_str)
+        .collect();
+    (!all.is_empty()).then(|| all.join(","))
+}
+
+/// A peer descriptor of Connext, `[count@][transport://]address`, as an address.
+fn peer(text: &str) -> String {
+    let address = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
+    let address = address.rsplit_once("//").map_or(address, |(_, rest)| rest);
+    address.to_owned()
+}
+
+/// The number given for `name`, which the table keeps below 2³¹.
+fn small(given: &Given, name: &str, default: u32) -> u32 {
+    u32::try_from(given.count(name, u64::from(default))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use super::*;
+
+fn settings(line: &str) -> Result<Settings, Failure> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    Settings::new(&Given::parse(&words)?)
+}
+
+fn refusal(line: &str) -> String {
+    match settings(line) {
+        Err(Failure::Options(why)) => why,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_original() {
+    let publisher = settings("-pub").unwrap();
+    assert_eq!(publisher.data_len, Some(100));
+    assert_eq!(
+        (publisher.iterations, publisher.latency_count),
+        (100_000_000, 10_000)
+    );
+    assert_eq!((publisher.domain, publisher.send_queue), (1, 50));
+    assert_eq!((publisher.initial_burst, publisher.instances), (50, 1));
+    assert!(!publisher.best_effort && !publisher.keyed && !publisher.unbounded);
+    assert_eq!(publisher.execution, None);
+    let latency = settings("-pub -latencyTest").unwrap();
+    assert_eq!((latency.iterations, latency.latency_count), (10_000_000, 1));
+    let thread = settings("-useReadThread").unwrap().read_thread.unwrap();
+    assert_eq!(
+        (thread.delay, thread.events),
+        (Duration::from_micros(100), 5)
+    );
+    assert_eq!(settings("").unwrap().role, Role::Subscriber);
+}
+
+/// The words of the two sides of S0's scripts, without their compression.
+#[test]
+fn the_seeds_command_lines_are_understood() {
+    let both = "-transport UDPv4 -nic 172.16.1.1 -noPrint -noOutputHeaders -noXML";
+    for size in [32, 63_000, 100_000, 10_485_760] {
+        let line = format!(
+            "-best -datalen {size} -pub {both} -exec 30 -latencyTest -loadDataFromFile messages"
+        );
+        let publisher = settings(&line).unwrap();
+        assert_eq!(publisher.data_len, Some(size));
+        assert_eq!(publisher.unbounded, size > 65_470);
+        assert_eq!(publisher.execution, Some(Duration::from_secs(30)));
+        assert!(publisher.best_effort && publisher.latency_test);
+        assert_eq!(publisher.interfaces.as_deref(), Some("172.16.1.1"));
+        let subscriber = settings(&format!("-best -sub {both} -datalen {size}")).unwrap();
+        assert_eq!(subscriber.unbounded, size > 65_470);
+    }
+}
+
+#[test]
+fn rates_are_kept_in_one_way() {
+    let pacing = |line: &str| settings(&format!("-pub {line}")).unwrap().pacing;
+    let rate = |per_s, spins| Pacing::Rate { per_s, spins };
+    assert_eq!(pacing("-pubRate 500:sleep"), rate(500, false));
+    assert_eq!(pacing("-pubRate 500"), rate(500, true));
+    assert_eq!(pacing("-pubRate 0:spin"), Pacing::None);
+    assert_eq!(pacing("-pubRatebps 8000 -dataLen 100"), rate(10, true));
+    assert_eq!(pacing("-pubRatebps 8 -dataLen 100"), rate(1, true));
+    assert_eq!(pacing("-sleep 2"), Pacing::Sleep(Duration::from_millis(2)));
+    assert_eq!(pacing("-spin 7"), Pacing::Spin(7));
+    let why = refusal("-pub -pubRate 1 -sleep 2");
+    assert_eq!(why, "-pubRate and -sleep: one says the rate");
+}
+
+#[test]
+fn contradictions_are_refused() {
+    assert!(refusal("-pub -latencyTest -pidMultiPubTest 1").contains("pidMultiPubTest 0"));
+    assert_eq!(
+        refusal("-pub -numIter 5 -latencyCount 6"),
+        "-numIter 5 is below -latencyCount 6"
+    );
+    assert!(refusal("-pub -dataLen 100 -scan").contains("one says the size"));
+    assert!(refusal("-pub -instances 2 -writeInstance 2").contains("-instances 2"));
+    for size in [1262, 1263, 1264] {
+        assert!(refusal(&format!("-dataLen {size}")).contains("marks"));
+    }
+    assert!(refusal("-dataLen 2000000000").contains("at most"));
+}
+
+#[test]
+fn what_does_not_exist_is_refused_by_name() {
+    for (line, name) in [
+        ("-pub -batchSize 8192", "-batchSize 8192"),
+        ("-compressionId lz4", "-compressionId LZ4"),
+        ("-durability 2", "-durability 2"),
+        ("-transport shmem", "-transport SHMEM"),
+        ("-domain 240", "-domain 240"),
+        ("-cft 1:2", "-cft"),
+    ] {
+        let why = refusal(line);
+        assert!(why.starts_with(name), "{why}");
+    }
+    let nothing = "-compressionId MASK_NONE -compressionLevel 10 -compressionThreshold 0";
+    assert!(settings(nothing).is_ok());
+    assert!(settings("-pub -batchSize 0").is_ok());
+}
+
+#[test]
+fn peers_are_addresses_in_connexts_words() {
+    let settings = settings("-peer udpv4://10.0.0.7 -peer 4@10.0.0.8 -nic eth0 -allow 10.0.0.0/8");
+    let settings = settings.unwrap();
+    assert_eq!(settings.peers, ["10.0.0.7", "10.0.0.8"]);
+    assert_eq!(settings.interfaces.as_deref(), Some("eth0,10.0.0.0/8"));
+}
+
+#[test]
+fn a_scan_has_sizes_and_a_time() {
+    let all = settings("-pub -scan").unwrap();
+    assert_eq!(all.scan.as_deref(), Some(SCAN));
+    assert_eq!(all.execution, Some(Duration::from_secs(60)));
+    let large = settings("-pub -scan 70000:80000 -exec 1").unwrap();
+    assert!(large.unbounded);
+}

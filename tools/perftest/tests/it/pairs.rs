@@ -1,0 +1,155 @@
+//! Tests that run to their end, and those that are broken off.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Running, numbers, pair};
+
+fn scratch(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("perftest-it-{}-{name}", std::process::id()));
+    // Left by a run with the same number, if at all.
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn a_latency_test_prints_one_row_on_each_side() {
+    let bare = "-noPrint -noOutputHeaders";
+    let (publisher, sub) = pair(201, &format!("-latencyTest -numIter 200 {bare}"), bare);
+    let row = numbers(publisher.out.trim_end());
+    assert_eq!(
+        (publisher.out.lines().count(), row.len(), row[0]),
+        (1, 10, 100.0)
+    );
+    let (min, max, p50, p99) = (row[3], row[4], row[5], row[7]);
+    assert!(min <= p50 && p50 <= p99 && p99 <= max, "{row:?}");
+    let row = numbers(sub.out.trim_end());
+    assert_eq!((row.len(), row[0], row[1], row[4]), (6, 100.0, 200.0, 0.0));
+    for word in [
+        "Waiting to discover 1 subscribers ...",
+        "Sending 50 initialization pings ...",
+    ] {
+        assert!(publisher.err.contains(word), "{}", publisher.err);
+    }
+    assert!(sub.err.contains("Waiting for data ...") && sub.err.ends_with("Test ended.\n"));
+}
+
+#[test]
+fn keyed_samples_of_a_file_arrive_and_are_counted_in_json() {
+    let file = scratch("payload");
+    std::fs::write(&file, "a line of text\n".repeat(100)).unwrap();
+    let latencies = scratch("latencies");
+    let publisher = format!(
+        "-best -keyed -instances 5 -load {} -dataLen 128 -numIter 300 -latencyCount 100 \
+         -pubRate 2000:sleep -outputFormat json -latencyFile {}",
+        file.display(),
+        latencies.display()
+    );
+    let (publisher, sub) = pair(
+        202,
+        &publisher,
+        "-best -keyed -dataLen 128 -outputFormat json",
+    );
+    let publisher: Value = serde_json::from_str(&publisher.out).unwrap();
+    let sub: Value = serde_json::from_str(&sub.out).unwrap();
+    assert_eq!(publisher["perftest"][0]["length"], 128);
+    let all = &sub["perftest"][0]["summary"];
+    let count = |name: &str| all[name].as_u64().unwrap();
+    assert_eq!(count("packets") + count("lost"), 300);
+    let text = std::fs::read_to_string(&latencies).unwrap();
+    assert_eq!(text.lines().next(), Some("Sample Number, Value"));
+    for path in [file, latencies] {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn samples_beyond_the_bound_take_the_large_type() {
+    let (_, sub) = pair(
+        203,
+        "-dataLen 100000 -numIter 30 -latencyCount 10 -noPrint -noOutputHeaders -useReadThread",
+        "-dataLen 100000 -noPrint -noOutputHeaders -useReadThread",
+    );
+    let row = numbers(sub.out.trim_end());
+    assert_eq!((row[0], row[1], row[4]), (100_000.0, 30.0, 0.0));
+}
+
+#[test]
+fn a_scan_has_a_summary_of_each_size() {
+    let publisher = "-scan 64:2000 -executionTime 1 -latencyCount 5 -noPrint";
+    let (publisher, sub) = pair(204, publisher, "-noPrint");
+    for out in [publisher.out, sub.out] {
+        let rows: Vec<&str> = out.lines().collect();
+        assert_eq!(rows.len(), 3, "{out}");
+        assert!(rows[0].starts_with("Sample Size (Bytes)"));
+        assert_eq!([numbers(rows[1])[0], numbers(rows[2])[0]], [64.0, 2000.0]);
+    }
+}
+
+#[test]
+fn several_subscribers_answer_in_turn() {
+    let first = Running::start("-sub -domain 205 -noPrint -noOutputHeaders");
+    let second = Running::start("-sub -domain 205 -noPrint -noOutputHeaders -sid 1");
+    let line = "-pub -domain 205 -latencyTest -numIter 100 -numSubscribers 2 -noPrint";
+    let publisher = Running::start(line).end();
+    assert_eq!(publisher.code(), Some(0), "{}", publisher.err);
+    for sub in [first.end(), second.end()] {
+        assert_eq!(numbers(sub.out.trim_end())[1], 100.0);
+    }
+}
+
+/// A publisher at work, and its subscriber.
+fn at_work(domain: u32) -> (Running, Running) {
+    let sub = Running::start(&format!("-sub -domain {domain} -noPrint -noOutputHeaders"));
+    let line = format!("-pub -domain {domain} -latencyTest -noPrint -noOutputHeaders -exec 50");
+    let publisher = Running::start(&line);
+    // Meeting takes less, then there is a pause of a second.
+    thread::sleep(Duration::from_secs(4));
+    (publisher, sub)
+}
+
+#[test]
+fn who_is_interrupted_prints_what_it_has() {
+    let (publisher, sub) = at_work(206);
+    sub.signal("INT");
+    let sub = sub.end();
+    assert_eq!(sub.code(), Some(130), "{}", sub.err);
+    assert!(numbers(sub.out.trim_end())[1] > 0.0);
+    // It left the bus, so the other side knows at once.
+    let publisher = publisher.end();
+    assert_eq!(publisher.code(), Some(1), "{}", publisher.err);
+    assert!(
+        publisher.err.contains("subscribers left"),
+        "{}",
+        publisher.err
+    );
+    assert_eq!(numbers(publisher.out.trim_end()).len(), 10);
+}
+
+#[test]
+fn a_publisher_that_is_killed_is_missed() {
+    let (publisher, sub) = at_work(207);
+    publisher.signal("KILL");
+    let sub = sub.end();
+    assert_eq!(sub.code(), Some(1), "{}", sub.err);
+    assert!(sub.err.contains("the publishers left"), "{}", sub.err);
+    assert!(numbers(sub.out.trim_end())[1] > 0.0);
+    drop(publisher);
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let sub = Running::start("-sub -domain 208 -noPrint -outputFile /dev/full");
+    let publisher = Running::start("-pub -domain 208 -numIter 20000 -noPrint").end();
+    assert_eq!(publisher.code(), Some(0), "{}", publisher.err);
+    let sub = sub.end();
+    assert_eq!(sub.code(), Some(1));
+    assert!(
+        sub.err.contains("writing results: No space left"),
+        "{}",
+        sub.err
+    );
+}
