@@ -54,6 +54,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("xcdr_final", targets::xcdr::final_type),
     ("xcdr_appendable", targets::xcdr::appendable),
     ("capture", targets::capture::capture),
+    ("codecs", targets::codecs::codecs),
     ("participant", targets::participant::participant),
     (
         "participant_pair",

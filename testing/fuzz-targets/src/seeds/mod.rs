@@ -5,6 +5,7 @@
 //! under test, beside one that is not.
 
 mod captures;
+mod codecs;
 mod discovery;
 mod lists;
 mod messages;
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Seed> {
     all.extend(discovery::seeds());
     all.extend(payloads::seeds());
     all.extend(captures::seeds());
+    all.extend(codecs::seeds());
     all.extend(participants::seeds());
     all
 }

@@ -1,6 +1,7 @@
 //! The targets, one file per parser.
 
 pub mod capture;
+pub mod codecs;
 pub mod discovery;
 pub mod dissection;
 pub mod message;

@@ -1,6 +1,7 @@
 //! The valid seeds are understood: a target that refuses everything would prove nothing.
 
 use whimbrel_base::vendor::VendorId;
+use whimbrel_compress::{CodecKind, Level};
 use whimbrel_fuzz_targets::corpus;
 use whimbrel_fuzz_targets::targets::xcdr::{Appendable, Final, Plain};
 use whimbrel_net::capture::CaptureReader;
@@ -191,4 +192,21 @@ fn a_recorded_peer_is_matched_and_its_samples_arrive() {
 fn two_participants_exchange_everything_on_a_clean_network() {
     let outcome = whimbrel_fuzz_targets::targets::participant_pair::play(&[]);
     assert!(outcome.complete && !outcome.tainted);
+}
+
+#[test]
+fn compressed_data() {
+    for kind in CodecKind::ALL {
+        let text = b"to be or not to be, to be or not to be";
+        let wanted: &[u8] = match kind {
+            CodecKind::Zlib | CodecKind::Bzip2 | CodecKind::Lz4 | CodecKind::Lz => text,
+            CodecKind::Huffman => b"aaaa",
+            CodecKind::Zstd | CodecKind::Lzo => continue,
+        };
+        let packed = &seed("codecs", kind.name())[4..];
+        let mut codec = kind.codec(Level::BEST).expect("a codec");
+        let mut plain = vec![0; wanted.len()];
+        assert_eq!(codec.decompress(packed, &mut plain), Ok(()), "{kind}");
+        assert_eq!(plain, wanted, "{kind}");
+    }
 }
