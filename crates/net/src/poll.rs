@@ -38,6 +38,8 @@ pub enum Interest {
     Write,
     /// Both.
     ReadWrite,
+    /// Nothing for now, without forgetting it.
+    Nothing,
 }
 
 /// Something that a [`Poller`] can watch: [`crate::socket::UdpSocket`], [`Signal`], and on Linux
@@ -195,8 +197,8 @@ pub fn use_precise_timers() -> io::Result<()> {
 fn watch(token: Token, interest: Interest, trigger: Trigger) -> sys::Watch {
     sys::Watch {
         token: token.0,
-        readable: interest != Interest::Write,
-        writable: interest != Interest::Read,
+        readable: matches!(interest, Interest::Read | Interest::ReadWrite),
+        writable: matches!(interest, Interest::Write | Interest::ReadWrite),
         edge: trigger == Trigger::Edge,
     }
 }

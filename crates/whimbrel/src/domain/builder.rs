@@ -14,6 +14,7 @@ use super::ip::IpVersions;
 use super::join;
 use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
+use super::waiting::Waiting;
 use crate::driver::network::{Fittings, Network};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
@@ -111,6 +112,14 @@ impl DomainParticipantBuilder {
     #[must_use]
     pub fn loopback_probing(mut self, yes: bool) -> Self {
         self.asked.loopback_probing = Some(yes);
+        self
+    }
+
+    /// What threads do that wait at its entities; by default they receive themselves, and poll
+    /// briefly before they block for as long as that pays.
+    #[must_use]
+    pub fn waiting(mut self, waiting: Waiting) -> Self {
+        self.asked.waiting = Some(waiting);
         self
     }
 
@@ -228,6 +237,7 @@ impl DomainParticipantBuilder {
             multicast: settings.multicast.value,
             probing: settings.loopback_probing.value,
             families: join::families(settings.ip.value),
+            waiting: settings.waiting.value,
             peers: join::peer_locators(&settings),
             fittings: Fittings {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,

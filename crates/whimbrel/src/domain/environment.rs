@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::nearest::nearest;
 use super::values::{self, Fault};
+use super::waiting::Waiting;
 use crate::error::Error;
 
 /// With what the names of our variables begin.
@@ -62,7 +63,13 @@ pub(super) const DISCOVERY_RATE: Variable = Variable {
     check: |text| values::discovery_rate(text).map(drop),
 };
 
-const VARIABLES: &[Variable] = &[DISCOVERY_RATE, DOMAIN, INTERFACES, IP, LOG, PEERS];
+pub(super) const WAITING: Variable = Variable {
+    name: "WHIMBREL_WAITING",
+    allowed: Waiting::ALLOWED,
+    check: |text| values::waiting(text).map(drop),
+};
+
+const VARIABLES: &[Variable] = &[DISCOVERY_RATE, DOMAIN, INTERFACES, IP, LOG, PEERS, WAITING];
 
 /// A variable of the environment that is not understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,7 +224,7 @@ mod tests {
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
                  WHIMBREL_INTERFACES, WHIMBREL_IP, WHIMBREL_LOG, \
-                 WHIMBREL_PEERS",
+                 WHIMBREL_PEERS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

@@ -18,6 +18,7 @@ mod nearest;
 mod participant;
 mod settings;
 mod values;
+mod waiting;
 
 pub use self::builder::DomainParticipantBuilder;
 pub use self::discovered::{
@@ -30,6 +31,7 @@ pub use self::ip::IpVersions;
 pub use self::participant::DomainParticipant;
 pub(crate) use self::participant::ParticipantInner;
 pub use self::settings::{Setting, SettingSource};
+pub use self::waiting::Waiting;
 pub use crate::driver::memory::{DiscoveryMemory, EndpointMemory, ParticipantMemory};
 pub use crate::driver::warning::Warning;
 pub use whimbrel_proto::{NearestWriter, Unserved};

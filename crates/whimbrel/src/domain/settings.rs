@@ -11,6 +11,7 @@ use whimbrel_proto::ParticipantConfig;
 use super::environment::{self, Environment, Variable};
 use super::ip::IpVersions;
 use super::values::{self, Fault, Peer};
+use super::waiting::Waiting;
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -73,6 +74,7 @@ pub(super) struct Asked {
     pub(super) ip: Option<IpVersions>,
     pub(super) multicast: Option<bool>,
     pub(super) loopback_probing: Option<bool>,
+    pub(super) waiting: Option<Waiting>,
     pub(super) lease: Option<Duration>,
     pub(super) announce_period: Option<Duration>,
     pub(super) unserved_patience: Option<Duration>,
@@ -114,6 +116,7 @@ pub(super) struct Settings {
     pub(super) ip: Sourced<IpVersions>,
     pub(super) multicast: Sourced<bool>,
     pub(super) loopback_probing: Sourced<bool>,
+    pub(super) waiting: Sourced<Waiting>,
     pub(super) lease: Sourced<Duration>,
     pub(super) announce_period: Sourced<Duration>,
     pub(super) unserved_patience: Sourced<Duration>,
@@ -155,6 +158,12 @@ impl Settings {
             ip: either(asked.ip, environment, environment::IP, values::ip)?,
             multicast: Sourced::of_builder(asked.multicast, true),
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
+            waiting: either(
+                asked.waiting,
+                environment,
+                environment::WAITING,
+                values::waiting,
+            )?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
             announce_period: Sourced::of_builder(asked.announce_period, defaults.announce_period),
             unserved_patience: Sourced::of_builder(
@@ -181,6 +190,13 @@ impl Settings {
             return Err(Error::BadParameter(format!(
                 "domain {domain} has no ports; domains go from 0 to {}",
                 ports::DOMAIN_MAX
+            )));
+        }
+        let waiting = self.waiting.value;
+        if matches!(waiting, Waiting::Automatic { budget } if budget > Waiting::BUDGET_MAX) {
+            return Err(Error::BadParameter(format!(
+                "waiting={waiting}: the budget must be at most {:?}",
+                Waiting::BUDGET_MAX
             )));
         }
         let (lease, period) = (self.lease.value, self.announce_period.value);
@@ -223,6 +239,12 @@ impl Settings {
                 &self.loopback_probing,
                 SWITCH,
                 on_or_off,
+            ),
+            of_variable(
+                "waiting",
+                &self.waiting,
+                environment::WAITING,
+                Waiting::to_string,
             ),
             plain("lease", &self.lease, DURATION, Duration::to_string),
             plain(

@@ -6,6 +6,7 @@ use whimbrel_net::interfaces::InterfaceFilter;
 
 use super::ip::IpVersions;
 use super::nearest::nearest;
+use super::waiting::Waiting;
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -91,6 +92,13 @@ pub(super) fn peer(text: &str) -> Option<Peer> {
 }
 
 pub(super) fn ip(text: &str) -> Result<IpVersions, Fault> {
+    text.parse().map_err(|error: Error| Fault {
+        at: 1,
+        what: error.to_string(),
+    })
+}
+
+pub(super) fn waiting(text: &str) -> Result<Waiting, Fault> {
     text.parse().map_err(|error: Error| Fault {
         at: 1,
         what: error.to_string(),

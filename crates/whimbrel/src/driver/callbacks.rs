@@ -9,13 +9,17 @@ use whimbrel_base::status::StatusMask;
 
 use super::contain::contain;
 use super::sync::atomic::{AtomicU32, Ordering};
-use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
+use super::sync::{Arc, Mutex, Weak, lock};
+use super::wake::Bell;
 use super::worker::Worker;
 
 /// Something whose listeners can be told of changes.
 pub(crate) trait Dispatch: Send + Sync {
     /// Tells them, on the callback thread.
     fn dispatch(&self);
+
+    /// The bell of the entity, at which whoever waits for it waits.
+    fn bell(&self) -> &Bell;
 }
 
 /// The entity that a listener is given.
@@ -115,7 +119,9 @@ struct Queue {
 #[derive(Default)]
 pub(crate) struct Callbacks {
     queue: Mutex<Queue>,
-    condvar: Condvar,
+    /// Rings when something was put into the queue. The thread waits for it where those would who
+    /// wait for the entity it was last about, so listeners run on the thread that receives.
+    bell: Bell,
 }
 
 impl Callbacks {
@@ -133,32 +139,31 @@ impl Callbacks {
             queue.thread = Worker::spawn("whimbrel-call", move || worker.work()).ok();
         }
         drop(queue);
-        self.condvar.notify_one();
+        self.bell.ring();
     }
 
     fn work(&self) {
-        let mut queue = lock(&self.queue);
-        loop {
-            match queue.waiting.pop_front() {
-                Some(target) => {
-                    drop(queue);
-                    // The last handle of an entity may go here, and with it user code that panics.
-                    let _ = contain(|| {
-                        if let Some(target) = target.upgrade() {
-                            target.dispatch();
-                        }
-                    });
-                    queue = lock(&self.queue);
+        while let Task::Tell(target) = self.next() {
+            // The last handle of an entity may go here, and with it user code that panics.
+            let _ = contain(|| {
+                if let Some(target) = target.upgrade() {
+                    self.bell.receive_with(target.bell());
+                    target.dispatch();
                 }
-                None if queue.stopping => return,
-                None => {
-                    queue = self
-                        .condvar
-                        .wait(queue)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
-            }
+            });
         }
+    }
+
+    fn next(&self) -> Task {
+        let next = || {
+            let mut queue = lock(&self.queue);
+            match queue.waiting.pop_front() {
+                Some(target) => Some(Task::Tell(target)),
+                None => queue.stopping.then_some(Task::End),
+            }
+        };
+        // Without a deadline there is no other end.
+        self.bell.wait_until(None, next).unwrap_or(Task::End)
     }
 
     /// Has the thread end once it has run what is queued; gives it to be joined.
@@ -168,7 +173,13 @@ impl Callbacks {
             queue.stopping = true;
             queue.thread.take()
         };
-        self.condvar.notify_all();
+        self.bell.ring();
         thread
     }
+}
+
+/// What the callback thread does next.
+enum Task {
+    Tell(Weak<dyn Dispatch>),
+    End,
 }

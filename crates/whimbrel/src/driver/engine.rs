@@ -7,17 +7,19 @@ use std::sync::Mutex as StdMutex;
 use std::time::Duration as StdDuration;
 
 use whimbrel_base::time::{Duration, Instant};
-use whimbrel_net::interfaces::{self, Interface, InterfaceWatch};
+use whimbrel_net::interfaces::{self, InterfaceWatch};
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
-use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
+use whimbrel_net::socket::UdpSocket;
 
 use super::callbacks::Callbacks;
 use super::clock;
 use super::contain::contain;
+use super::reception::{Receive, Reception, Watch};
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, PoisonError, Weak, lock, thread};
 use super::timers::{Timed, TimerSlot, Timers};
 use super::worker::Worker;
+use crate::domain::Waiting;
 
 const WAKE: Token = Token(0);
 
@@ -33,38 +35,6 @@ const LOOK_PERIOD: Duration = Duration::from_secs(2);
 /// Pause after the system refused to wait, so that the thread does not spin.
 const FAULT_PAUSE: StdDuration = StdDuration::from_millis(10);
 
-/// Datagrams received per call.
-const BATCH: usize = 8;
-
-/// Slabs that samples may hold before new ones are allocated.
-const SLABS: usize = 256;
-
-/// How often at most slabs that a burst left behind are given back; nobody is woken for it.
-const TRIM_PERIOD: Duration = Duration::from_secs(1);
-
-/// Receive calls per socket before the timers are looked at again.
-const ROUNDS_MAX: usize = 32;
-
-/// Takes what arrives on a socket.
-pub(crate) trait Receive: Send + Sync {
-    /// A datagram arrived.
-    fn receive(&self, datagram: &Datagram);
-
-    /// No more datagrams for the moment: answers what is still to be answered.
-    fn settle(&self);
-
-    /// These are the interfaces of this host now.
-    fn follow_interfaces(&self, existing: &[Interface]);
-
-    /// A receive call failed.
-    fn note_receive_error(&self, error: &io::Error);
-}
-
-struct Source {
-    socket: Arc<UdpSocket>,
-    participant: Weak<dyn Receive>,
-}
-
 /// The process's driver; its threads end when the last participant lets go of it.
 pub(crate) struct Driver {
     engine: Arc<Engine>,
@@ -76,7 +46,7 @@ pub(crate) struct Engine {
     poller: Poller,
     waker: Waker,
     timers: Timers,
-    sources: Mutex<BTreeMap<u64, Arc<Source>>>,
+    receptions: Mutex<BTreeMap<Token, Arc<Reception>>>,
     next_token: AtomicU64,
     me: Weak<Self>,
     /// `None` where the system does not report changes.
@@ -106,7 +76,8 @@ impl Driver {
         Ok(driver)
     }
 
-    fn start() -> io::Result<Arc<Self>> {
+    /// A driver of its own.
+    pub(super) fn start() -> io::Result<Arc<Self>> {
         let poller = Poller::new()?;
         let waker = Waker::new(&poller, WAKE)?;
         let watch = InterfaceWatch::open().ok();
@@ -120,7 +91,7 @@ impl Driver {
             poller,
             waker,
             timers: Timers::default(),
-            sources: Mutex::new(BTreeMap::new()),
+            receptions: Mutex::new(BTreeMap::new()),
             next_token: AtomicU64::new(2),
             stopping: AtomicBool::new(false),
             faults: AtomicU64::new(0),
@@ -156,11 +127,9 @@ impl Deref for Driver {
 impl Engine {
     fn run(&self) {
         let mut events = Events::with_capacity(16);
-        let mut batch = RecvBatch::new(BATCH, SLABS);
-        let mut trim_at = clock::now();
         while !self.stopping.load(Ordering::SeqCst) {
             // A user's type may panic on this thread; the bus goes on without that step.
-            match contain(|| self.turn(&mut events, &mut batch)) {
+            match contain(|| self.turn(&mut events)) {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => {
                     self.faults.fetch_add(1, Ordering::Relaxed);
@@ -170,35 +139,32 @@ impl Engine {
                     self.faults.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            if batch.wants_trim() && clock::now() >= trim_at {
-                batch.trim();
-                trim_at = clock::now().after(TRIM_PERIOD);
-            }
         }
     }
 
-    /// Receives from `socket` for `participant` until [`Driver::remove`].
+    /// Receives from `socket` for `participant` until [`Engine::remove`].
     pub(crate) fn add(
         &self,
         socket: &Arc<UdpSocket>,
         participant: Weak<dyn Receive>,
-    ) -> io::Result<u64> {
-        let token = self.next_token.fetch_add(1, Ordering::Relaxed);
-        let source = Source {
-            socket: Arc::clone(socket),
-            participant,
-        };
-        lock(&self.sources).insert(token, Arc::new(source));
+        waiting: Waiting,
+    ) -> io::Result<Arc<Reception>> {
+        let token = Token(self.next_token.fetch_add(1, Ordering::Relaxed));
+        let socket = Arc::clone(socket);
+        let me: Weak<dyn Watch> = self.me.clone();
+        let reception = Reception::new(me, socket, participant, token, waiting);
+        lock(&self.receptions).insert(token, Arc::clone(&reception));
         self.poller
-            .add(&**socket, Token(token), Interest::Read, Trigger::Level)?;
-        Ok(token)
+            .add(&*reception.socket, token, Interest::Read, Trigger::Level)?;
+        Ok(reception)
     }
 
-    /// Receives no more from the socket with this token.
-    pub(crate) fn remove(&self, token: u64) {
-        if let Some(source) = lock(&self.sources).remove(&token) {
+    /// Receives no more there.
+    pub(crate) fn remove(&self, reception: &Reception) {
+        reception.close();
+        if lock(&self.receptions).remove(&reception.token).is_some() {
             // A socket that was never added needs no removal.
-            let _ = self.poller.remove(&*source.socket, Token(token));
+            let _ = self.poller.remove(&*reception.socket, reception.token);
         }
     }
 
@@ -215,7 +181,7 @@ impl Engine {
     }
 
     /// Waits once for datagrams or a deadline and handles what there is.
-    fn turn(&self, events: &mut Events, batch: &mut RecvBatch) -> io::Result<()> {
+    fn turn(&self, events: &mut Events) -> io::Result<()> {
         let next = self.timers.fall_asleep();
         let waited = self.poller.wait(patience(next), events);
         self.timers.wake_up();
@@ -225,9 +191,9 @@ impl Engine {
                 self.note_interfaces();
                 continue;
             }
-            let source = lock(&self.sources).get(&event.token.0).cloned();
-            if let Some(source) = source {
-                source.receive(batch);
+            let reception = lock(&self.receptions).get(&event.token).cloned();
+            if let Some(reception) = reception {
+                reception.receive();
             }
         }
         self.timers.fire(clock::now());
@@ -260,16 +226,42 @@ fn patience(_next: Option<Instant>) -> Option<StdDuration> {
     Some(StdDuration::ZERO)
 }
 
+impl Watch for Engine {
+    fn watch_not(&self, reception: &Reception) -> io::Result<()> {
+        let (socket, token) = (&*reception.socket, reception.token);
+        self.poller
+            .change(socket, token, Interest::Nothing, Trigger::Level)
+    }
+
+    fn watch_again(&self, reception: &Reception) -> io::Result<()> {
+        let (socket, token) = (&*reception.socket, reception.token);
+        self.poller
+            .change(socket, token, Interest::Read, Trigger::Level)
+    }
+
+    fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {
+        Self::arm(self, slot, owner, at);
+    }
+
+    fn disarm(&self, slot: &TimerSlot) {
+        Self::disarm(self, slot);
+    }
+
+    fn count_fault(&self) {
+        self.faults.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 impl Timed for Engine {
     fn on_timer(&self, _now: Instant) {
         if let Ok(existing) = interfaces::list() {
-            let sources: Vec<_> = lock(&self.sources).values().cloned().collect();
+            let receptions: Vec<_> = lock(&self.receptions).values().cloned().collect();
             let mut told: Vec<Weak<dyn Receive>> = Vec::new();
-            for source in sources {
+            for reception in receptions {
                 // A participant has several sockets.
-                if !told.iter().any(|it| it.ptr_eq(&source.participant)) {
-                    told.push(Weak::clone(&source.participant));
-                    if let Some(participant) = source.participant.upgrade() {
+                if !told.iter().any(|it| it.ptr_eq(&reception.participant)) {
+                    told.push(Weak::clone(&reception.participant));
+                    if let Some(participant) = reception.participant.upgrade() {
                         participant.follow_interfaces(&existing);
                     }
                 }
@@ -298,29 +290,5 @@ impl Drop for Driver {
 impl std::fmt::Debug for Driver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Driver").finish_non_exhaustive()
-    }
-}
-
-impl Source {
-    fn receive(&self, batch: &mut RecvBatch) {
-        let Some(participant) = self.participant.upgrade() else {
-            return;
-        };
-        for _ in 0..ROUNDS_MAX {
-            match self.socket.recv_batch(batch) {
-                Ok(0) => break,
-                Ok(_) => batch
-                    .drain()
-                    .for_each(|datagram| participant.receive(&datagram)),
-                Err(error) => {
-                    participant.note_receive_error(&error);
-                    break;
-                }
-            }
-            if batch.is_drained() {
-                break;
-            }
-        }
-        participant.settle();
     }
 }

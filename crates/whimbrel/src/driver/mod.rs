@@ -1,14 +1,16 @@
 //! Threads, locks and the clock: what turns the machines of `whimbrel-proto` into a running bus.
 //!
-//! One driver serves all participants of the process with at most two threads: `whimbrel-io`
-//! receives and fires timers, `whimbrel-call` (started with the first listener) runs callbacks.
-//! Samples are sent by the thread that writes them. A thread holds at most one machine lock at a
+//! One driver serves all participants of the process with at most two threads: `whimbrel-io` fires
+//! timers and receives where nobody waits, `whimbrel-call` (started with the first listener) runs
+//! callbacks. Samples are sent by the thread that writes them and received by the one that waits
+//! for them ([`reception`]). A thread holds at most one machine lock at a
 //! time and none while it runs user code.
 //!
 //! Lock order: a participant's `serial`, then one machine ([`participant`], [`writer`] or
 //! [`reader`]), then the QoS of one entity, the inside of a [`wake::Bell`] or of
 //! [`timers::Timers`].
 
+pub(crate) mod audience;
 pub(crate) mod callbacks;
 pub(crate) mod clock;
 pub(crate) mod contain;
@@ -19,6 +21,7 @@ pub(crate) mod outgoing;
 pub(crate) mod participant;
 pub(crate) mod ports;
 pub(crate) mod reader;
+pub(crate) mod reception;
 pub(crate) mod routing;
 pub(crate) mod sockets;
 pub(crate) mod status;

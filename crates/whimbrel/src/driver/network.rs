@@ -9,6 +9,7 @@ use whimbrel_net::interfaces::{Interface, InterfaceFilter};
 use whimbrel_proto::InterfaceAddress;
 
 use super::ports;
+use crate::domain::Waiting;
 
 /// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
 /// less than we do.
@@ -33,6 +34,8 @@ pub(crate) struct Network {
     pub(crate) multicast: bool,
     pub(crate) probing: bool,
     pub(crate) families: Families,
+    /// What threads do that wait.
+    pub(crate) waiting: Waiting,
     /// Explicit peers.
     pub(crate) peers: Vec<Locator>,
     pub(crate) fittings: Fittings,

@@ -19,6 +19,7 @@ use super::contain::contain;
 use super::engine::Driver;
 use super::network::Network;
 use super::reader::ReaderCore;
+use super::reception::Reception;
 use super::routing::{Routing, Told};
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::EntityStatus;
@@ -41,7 +42,7 @@ pub(crate) struct ParticipantCore {
     pub(crate) sockets: Arc<Sockets>,
     network: Network,
     interfaces: Mutex<Vec<Interface>>,
-    tokens: Mutex<Vec<u64>>,
+    receptions: Mutex<Vec<Arc<Reception>>>,
     timer: TimerSlot,
     topics: Mutex<BTreeMap<String, Weak<TopicCore>>>,
     pub(crate) status: Arc<EntityStatus>,
@@ -85,7 +86,7 @@ impl ParticipantCore {
             sockets: Arc::new(sockets),
             network,
             interfaces: Mutex::new(interfaces),
-            tokens: Mutex::new(Vec::new()),
+            receptions: Mutex::default(),
             timer: TimerSlot::default(),
             topics: Mutex::default(),
             status: EntityStatus::new(&driver.callbacks, None),
@@ -103,13 +104,20 @@ impl ParticipantCore {
         for socket in core.sockets.all() {
             core.listen(&socket)?;
         }
+        // User data comes by unicast, which is the first.
+        if let Some(first) = lock(&core.receptions).first() {
+            let reception = Arc::downgrade(first);
+            core.status.bell.receive_at(Weak::clone(&reception));
+            core.bell.receive_at(reception);
+        }
         core.change(|_, _| ());
         Ok(core)
     }
 
     fn listen(&self, socket: &Arc<UdpSocket>) -> io::Result<()> {
-        let token = self.driver.add(socket, self.me.clone())?;
-        lock(&self.tokens).push(token);
+        let waiting = self.network.waiting;
+        let reception = self.driver.add(socket, self.me.clone(), waiting)?;
+        lock(&self.receptions).push(reception);
         Ok(())
     }
 
@@ -368,8 +376,8 @@ impl Timed for ParticipantCore {
 impl Drop for ParticipantCore {
     fn drop(&mut self) {
         self.driver.disarm(&self.timer);
-        for token in lock(&self.tokens).drain(..) {
-            self.driver.remove(token);
+        for reception in lock(&self.receptions).drain(..) {
+            self.driver.remove(&reception);
         }
     }
 }

@@ -70,9 +70,13 @@ pub(crate) struct EntityStatus {
 impl EntityStatus {
     /// Statuses of an entity within `parent`.
     pub(crate) fn new(callbacks: &Arc<Callbacks>, parent: Option<&Arc<Self>>) -> Arc<Self> {
+        let bell = Arc::<Bell>::default();
+        if let Some(parent) = parent {
+            bell.receive_with(&parent.bell);
+        }
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            bell: Arc::default(),
+            bell,
             changed: AtomicU32::new(0),
             enabled: AtomicU32::new(StatusMask::ALL.0),
             pending: AtomicU32::new(0),
@@ -222,6 +226,10 @@ impl EntityStatus {
 }
 
 impl Dispatch for EntityStatus {
+    fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
     fn dispatch(&self) {
         self.queued.store(false, Ordering::SeqCst);
         let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));

@@ -3,23 +3,32 @@
 //! This is the only module that knows task wakers. A [`Bell`] belongs to an entity; whoever waits
 //! for the entity listens to its bell. Ringing costs one atomic read when nobody listens.
 //!
+//! A thread that waits receives from its participant's socket meanwhile ([`super::reception`]);
+//! where it cannot, it sleeps.
+//!
 //! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
 //! whatever does not wait, and drop the last handle of anything.
 
 use std::task::Waker;
 use std::time::Instant;
 
+use super::audience;
 use super::contain::contain;
-use super::sync::atomic::{AtomicUsize, Ordering, fence};
+use super::reception::{Reception, Seat, Waited};
+use super::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
 
 #[derive(Default)]
 struct Listeners {
-    /// Moves with every ring that somebody could have missed.
-    rings: u64,
     tasks: Vec<(u64, Waker)>,
     last_task: u64,
     bells: Vec<Weak<Bell>>,
+    /// Threads that sleep.
+    sleepers: usize,
+    /// Where the other threads that wait receive.
+    seats: Vec<Arc<Reception>>,
+    /// Where threads that wait may receive.
+    reception: Weak<Reception>,
 }
 
 /// Where a future remembers its place at a [`Bell`].
@@ -33,6 +42,8 @@ pub(crate) struct TaskKey(u64);
 #[derive(Default)]
 pub(crate) struct Bell {
     listening: AtomicUsize,
+    /// Moves with every ring that somebody could have missed.
+    rings: AtomicU64,
     listeners: Mutex<Listeners>,
     condvar: Condvar,
 }
@@ -45,15 +56,19 @@ impl Bell {
         if self.listening.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let (tasks, bells) = {
+        let (tasks, bells, seats) = {
             let mut listeners = lock(&self.listeners);
-            listeners.rings = listeners.rings.wrapping_add(1);
+            self.rings.fetch_add(1, Ordering::SeqCst);
+            if listeners.sleepers > 0 {
+                self.condvar.notify_all();
+            }
             let tasks = std::mem::take(&mut listeners.tasks);
-            self.listening.fetch_sub(tasks.len(), Ordering::SeqCst);
+            self.leave(tasks.len());
             let bells: Vec<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
-            (tasks, bells)
+            let seats = listeners.seats.iter().filter(|seat| seat.is_waited_at());
+            (tasks, bells, seats.cloned().collect::<Vec<_>>())
         };
-        self.condvar.notify_all();
+        seats.iter().for_each(|seat| seat.interrupt());
         for (_, waker) in tasks {
             // One that panics keeps no other from being woken, nor us from what we were doing.
             let _ = contain(|| waker.wake());
@@ -61,9 +76,30 @@ impl Bell {
         bells.iter().for_each(|bell| bell.ring());
     }
 
+    /// Has threads that wait for this bell receive at `reception` meanwhile.
+    pub(crate) fn receive_at(&self, reception: Weak<Reception>) {
+        lock(&self.listeners).reception = reception;
+    }
+
+    /// Has threads that wait for this bell receive where those receive who wait for `other`.
+    pub(crate) fn receive_with(&self, other: &Self) {
+        let reception = Weak::clone(&lock(&other.listeners).reception);
+        if reception.strong_count() > 0 {
+            self.receive_at(reception);
+        }
+    }
+
     fn listen(&self) {
         self.listening.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
+    }
+
+    /// As many as `count` threads or tasks no longer listen.
+    fn leave(&self, count: usize) {
+        if count > 0 {
+            self.listening.fetch_sub(count, Ordering::SeqCst);
+            audience::leave(count);
+        }
     }
 
     /// Blocks until `ready` gives something or `deadline` has passed.
@@ -75,23 +111,25 @@ impl Bell {
         if let Some(found) = ready() {
             return Some(found);
         }
-        let _place = Place::take(self);
+        let mut place = Place::take(self);
         loop {
-            // Counted before the check, so a ring between check and wait is not lost.
-            let seen = lock(&self.listeners).rings;
+            // Read before the check, so a ring between check and wait is not lost.
+            let seen = self.rings.load(Ordering::SeqCst);
             if let Some(found) = ready() {
                 return Some(found);
             }
-            if !self.wait_past(seen, deadline) {
+            if !place.wait_past(seen, deadline) {
                 return None;
             }
         }
     }
 
-    /// Blocks until there was a ring after `seen`; false when `deadline` has passed.
-    fn wait_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
+    /// Sleeps until there was a ring after `seen`; false when `deadline` has passed.
+    fn sleep_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
         let mut listeners = lock(&self.listeners);
-        while listeners.rings == seen {
+        listeners.sleepers += 1;
+        let mut in_time = true;
+        while in_time && self.rings.load(Ordering::SeqCst) == seen {
             listeners = match deadline {
                 None => self
                     .condvar
@@ -99,15 +137,17 @@ impl Bell {
                     .unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return false;
+                    in_time = !left.is_zero();
+                    if !in_time {
+                        break;
                     }
                     let woken = self.condvar.wait_timeout(listeners, left);
                     woken.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
-        true
+        listeners.sleepers -= 1;
+        in_time
     }
 
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
@@ -134,6 +174,7 @@ impl Bell {
         key.0 = listeners.last_task;
         listeners.tasks.push((key.0, waker));
         self.listening.fetch_add(1, Ordering::SeqCst);
+        audience::join();
         None
     }
 
@@ -144,13 +185,15 @@ impl Bell {
             let at = listeners.tasks.iter().position(|(it, _)| *it == key.0);
             at.map(|at| listeners.tasks.swap_remove(at))
         };
-        if forgotten.is_some() {
-            self.listening.fetch_sub(1, Ordering::SeqCst);
-        }
+        self.leave(usize::from(forgotten.is_some()));
     }
 
-    /// Rings `bell` too from now on.
+    /// Rings `bell` too from now on; whoever waits for that receives where our own would, unless it
+    /// has a place already.
     pub(crate) fn attach(&self, bell: &Arc<Self>) {
+        if lock(&bell.listeners).reception.strong_count() == 0 {
+            bell.receive_with(self);
+        }
         let mut listeners = lock(&self.listeners);
         listeners.bells.retain(|known| known.strong_count() > 0);
         listeners.bells.push(Arc::downgrade(bell));
@@ -173,18 +216,70 @@ impl Bell {
 }
 
 /// A thread's place among those who listen, kept also when a check of its panics.
-struct Place<'a>(&'a Bell);
+struct Place<'a> {
+    bell: &'a Bell,
+    seat: Option<Seat>,
+    /// It has given its seat up for good.
+    has_moved: bool,
+}
 
 impl<'a> Place<'a> {
     fn take(bell: &'a Bell) -> Self {
+        audience::join();
         bell.listen();
-        Self(bell)
+        Self {
+            bell,
+            seat: None,
+            has_moved: false,
+        }
+    }
+
+    /// Waits until there was a ring after `seen`; false when `deadline` has passed.
+    fn wait_past(&mut self, seen: u64, deadline: Option<Instant>) -> bool {
+        let bell = self.bell;
+        if self.seat.is_none() && !self.has_moved {
+            self.sit();
+        }
+        if let Some(seat) = &mut self.seat {
+            match seat.wait(deadline, || bell.rings.load(Ordering::SeqCst) != seen) {
+                Waited::Woken => return true,
+                Waited::TimedOut => return false,
+                Waited::Moved => {
+                    self.has_moved = true;
+                    self.stand_up();
+                }
+            }
+        }
+        bell.sleep_past(seen, deadline)
+    }
+
+    fn sit(&mut self) {
+        let reception = lock(&self.bell.listeners).reception.upgrade();
+        let seat = reception.and_then(|reception| reception.sit());
+        if let Some(seat) = &seat {
+            lock(&self.bell.listeners)
+                .seats
+                .push(Arc::clone(seat.reception()));
+        }
+        self.seat = seat;
+    }
+
+    fn stand_up(&mut self) {
+        if let Some(seat) = self.seat.take() {
+            let mut listeners = lock(&self.bell.listeners);
+            let mut seats = listeners.seats.iter();
+            if let Some(at) = seats.position(|it| Arc::ptr_eq(it, seat.reception())) {
+                listeners.seats.swap_remove(at);
+            }
+        }
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.listening.fetch_sub(1, Ordering::SeqCst);
+        // First, so that whoever leaves a seat does not take itself for one of the others.
+        self.bell.leave(1);
+        self.stand_up();
     }
 }
 

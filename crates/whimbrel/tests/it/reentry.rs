@@ -117,7 +117,7 @@ fn a_waker_that_panics_harms_nobody() {
     writer.write(&position("tram", 1)).unwrap();
     hear(&from, "the other waker was forgotten");
     assert!(participant.listener_panics() > before);
-    assert_eq!(reader.take(1).unwrap().len(), 1);
+    assert_eq!(reader.take_timeout(1, PATIENCE).unwrap().len(), 1);
 }
 
 /// A waker whose last clone, when dropped, drops an entity.

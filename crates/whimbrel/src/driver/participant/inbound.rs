@@ -12,7 +12,7 @@ use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 
 use super::ParticipantCore;
 use crate::driver::clock;
-use crate::driver::engine::Receive;
+use crate::driver::reception::Receive;
 use crate::driver::routing::Routing;
 use crate::driver::sync::atomic::Ordering;
 use crate::driver::sync::lock;

@@ -1,0 +1,354 @@
+//! Who receives from a socket: the `whimbrel-io` thread, or a thread that waits for something
+//! anyway.
+//!
+//! A thread that waits takes the seat at the socket of its participant and waits in the receive
+//! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
+//! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
+//! one back when nobody has sat there for [`AWAY_MAX`], or at once while others wait for what
+//! arrives. Whoever holds the seat is the only one who receives, so datagrams keep their order.
+
+mod seat;
+mod spin;
+#[cfg(all(test, not(shuttle)))]
+mod tests;
+
+use std::io;
+
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_net::interfaces::Interface;
+use whimbrel_net::poll::Token;
+use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
+
+use self::spin::Spin;
+use super::audience;
+use super::clock;
+use super::contain::contain;
+use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
+use super::timers::{Timed, TimerSlot};
+use crate::domain::Waiting;
+
+pub(super) use self::seat::{Seat, Waited};
+
+/// How long a seat may be kept by a thread that does not wait.
+const AWAY_MAX: Duration = Duration::from_millis(2);
+
+/// Datagrams received per call.
+const BATCH: usize = 8;
+
+/// Slabs that samples may hold before new ones are allocated.
+const SLABS: usize = 256;
+
+/// How often at most slabs that a burst left behind are given back; nobody is woken for it.
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
+
+/// Receive calls before timers and other sockets are looked at again.
+const ROUNDS_MAX: usize = 32;
+
+/// Takes what arrives on a socket.
+pub(crate) trait Receive: Send + Sync {
+    /// A datagram arrived.
+    fn receive(&self, datagram: &Datagram);
+
+    /// No more datagrams for the moment: answers what is still to be answered.
+    fn settle(&self);
+
+    /// These are the interfaces of this host now.
+    fn follow_interfaces(&self, existing: &[Interface]);
+
+    /// A receive call failed.
+    fn note_receive_error(&self, error: &io::Error);
+}
+
+/// Whether waits in the receive call can be ended from elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Proof {
+    /// Not known, or to be tried again from then on.
+    MissingFrom(Instant),
+    Given,
+}
+
+/// Watches the sockets at which nobody sits, and the timers.
+pub(super) trait Watch: Send + Sync {
+    /// Leaves a socket to a thread that receives from it itself.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn watch_not(&self, reception: &Reception) -> io::Result<()>;
+
+    /// Takes back a socket that was left to somebody else.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn watch_again(&self, reception: &Reception) -> io::Result<()>;
+
+    /// Has `owner` called at `at` at the latest.
+    fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant);
+
+    /// Forgets the owner of `slot`.
+    fn disarm(&self, slot: &TimerSlot);
+
+    /// Somebody panicked while receiving.
+    fn count_fault(&self);
+}
+
+/// What whoever receives works with.
+struct Desk {
+    batch: RecvBatch,
+    trim_at: Instant,
+    proof: Proof,
+    spin: Spin,
+}
+
+/// A socket and who receives from it.
+pub(crate) struct Reception {
+    me: Weak<Self>,
+    watcher: Weak<dyn Watch>,
+    pub(super) socket: Arc<UdpSocket>,
+    pub(super) participant: Weak<dyn Receive>,
+    pub(super) token: Token,
+    waiting: Waiting,
+    /// Empty while somebody receives.
+    seat: Mutex<Option<Box<Desk>>>,
+    /// The `whimbrel-io` thread does not watch the socket.
+    is_taken: AtomicBool,
+    /// A thread is about to wait in the receive call, or does.
+    is_waited_at: AtomicBool,
+    is_closed: AtomicBool,
+    /// When whoever sits wants to wake up at the latest.
+    wake_at: AtomicU64,
+    left_at: AtomicU64,
+    /// How often the seat was left.
+    leaves: AtomicU64,
+    leaves_seen: AtomicU64,
+    timer: TimerSlot,
+}
+
+impl Reception {
+    /// Nobody receives yet.
+    pub(super) fn new(
+        watcher: Weak<dyn Watch>,
+        socket: Arc<UdpSocket>,
+        participant: Weak<dyn Receive>,
+        token: Token,
+        waiting: Waiting,
+    ) -> Arc<Self> {
+        let desk = Desk {
+            batch: RecvBatch::new(BATCH, SLABS),
+            trim_at: Instant::ZERO,
+            proof: Proof::MissingFrom(Instant::ZERO),
+            spin: Spin::new(waiting),
+        };
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            watcher,
+            socket,
+            participant,
+            token,
+            waiting,
+            seat: Mutex::new(Some(Box::new(desk))),
+            is_taken: AtomicBool::new(false),
+            is_waited_at: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+            wake_at: AtomicU64::new(u64::MAX),
+            left_at: AtomicU64::new(0),
+            leaves: AtomicU64::new(0),
+            leaves_seen: AtomicU64::new(0),
+            timer: TimerSlot::default(),
+        })
+    }
+
+    /// Receives what is there, unless somebody else does.
+    pub(super) fn receive(&self) {
+        let Some(mut desk) = lock(&self.seat).take() else {
+            return;
+        };
+        // A user's waker may panic here; the desk stays.
+        let outcome = contain(|| self.receive_all(&mut desk));
+        desk.trim();
+        *lock(&self.seat) = Some(desk);
+        if outcome.is_err() {
+            self.count_fault();
+        }
+    }
+
+    fn receive_all(&self, desk: &mut Desk) {
+        let Some(participant) = self.participant.upgrade() else {
+            return;
+        };
+        desk.batch.set_room(BATCH);
+        for _ in 0..ROUNDS_MAX {
+            let received = self.socket.recv_batch(&mut desk.batch);
+            let is_last = self.deliver(received, &mut desk.batch, &*participant);
+            if is_last {
+                break;
+            }
+        }
+        participant.settle();
+    }
+
+    /// Hands over what was received; true when there was no more.
+    fn deliver(
+        &self,
+        received: io::Result<usize>,
+        batch: &mut RecvBatch,
+        participant: &dyn Receive,
+    ) -> bool {
+        if let Err(error) = received {
+            participant.note_receive_error(&error);
+            return true;
+        }
+        for datagram in batch.drain() {
+            // A user's type may panic here, which is no reason to lose what others sent.
+            if contain(|| participant.receive(&datagram)).is_err() {
+                self.count_fault();
+            }
+        }
+        batch.is_drained()
+    }
+
+    fn count_fault(&self) {
+        if let Some(watcher) = self.watcher.upgrade() {
+            watcher.count_fault();
+        }
+    }
+
+    /// Ends the wait of whoever sits here.
+    pub(super) fn interrupt(&self) {
+        if self.is_waited_at.swap(false, Ordering::SeqCst) {
+            // Where this fails now, the proof would have failed before.
+            let _ = self.socket.interrupt();
+        }
+    }
+
+    /// True while [`Reception::interrupt`] would have something to do.
+    pub(super) fn is_waited_at(&self) -> bool {
+        self.is_waited_at.load(Ordering::SeqCst)
+    }
+
+    /// Nobody is to wait here any more.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.interrupt();
+        if let Some(watcher) = self.watcher.upgrade() {
+            watcher.disarm(&self.timer);
+        }
+    }
+
+    /// Takes the seat, where it is free and threads can wait here.
+    pub(super) fn sit(&self) -> Option<Seat> {
+        let can = UdpSocket::CAN_WAIT && !cfg!(shuttle) && self.waiting != Waiting::Sleep;
+        if !can || self.is_closed.load(Ordering::SeqCst) {
+            return None;
+        }
+        let me = self.me.upgrade()?;
+        let watcher = self.watcher.upgrade()?;
+        let mut seat = lock(&self.seat);
+        let now = clock::now();
+        if matches!(seat.as_ref()?.proof, Proof::MissingFrom(at) if at > now) {
+            return None;
+        }
+        if !self.is_taken.load(Ordering::Relaxed) {
+            watcher.watch_not(self).ok()?;
+            self.is_taken.store(true, Ordering::Relaxed);
+        }
+        let desk = seat.take()?;
+        Some(Seat::new(me, desk, now))
+    }
+
+    /// Lets the `whimbrel-io` thread watch the socket again.
+    fn give_back(&self, seat: &MutexGuard<'_, Option<Box<Desk>>>) {
+        if seat.is_none() || !self.is_taken.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(watcher) = self.watcher.upgrade()
+            && !self.is_closed.load(Ordering::SeqCst)
+            && watcher.watch_again(self).is_ok()
+        {
+            self.is_taken.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn arm(&self, at: Instant) {
+        if let Some(watcher) = self.watcher.upgrade() {
+            let me: Weak<dyn Timed> = self.me.clone();
+            watcher.arm(&self.timer, &me, at);
+        }
+    }
+
+    /// Somebody stood up and left `desk`.
+    fn leave(&self, desk: Box<Desk>, sat_at: Instant) {
+        let now = clock::now();
+        let mut desk = desk;
+        desk.trim_at(now);
+        let was_long = now.since(sat_at) > AWAY_MAX;
+        self.left_at.store(now.0, Ordering::Relaxed);
+        self.leaves.fetch_add(1, Ordering::Relaxed);
+        let mut seat = lock(&self.seat);
+        *seat = Some(desk);
+        if was_long || audience::others_wait() {
+            self.give_back(&seat);
+            return;
+        }
+        drop(seat);
+        self.arm(now.after(AWAY_MAX));
+    }
+}
+
+impl Timed for Reception {
+    /// Wakes whoever sits too long, or takes the seat back from who has left it.
+    fn on_timer(&self, now: Instant) {
+        let seat = lock(&self.seat);
+        let mut next = None;
+        if seat.is_none() {
+            let wake_at = Instant(self.wake_at.load(Ordering::SeqCst));
+            if wake_at <= now {
+                self.interrupt();
+            } else if wake_at != Instant(u64::MAX) {
+                next = Some(wake_at);
+            }
+            let leaves = self.leaves.load(Ordering::Relaxed);
+            if self.leaves_seen.swap(leaves, Ordering::Relaxed) != leaves {
+                // It will be left again soon: sparing whoever leaves it the arming.
+                let again = now.after(AWAY_MAX);
+                next = Some(next.map_or(again, |at| at.min(again)));
+            }
+        } else if self.is_taken.load(Ordering::Relaxed) {
+            let at = Instant(self.left_at.load(Ordering::Relaxed)).after(AWAY_MAX);
+            if at <= now {
+                self.give_back(&seat);
+            } else {
+                next = Some(at);
+            }
+        }
+        drop(seat);
+        if let Some(at) = next {
+            self.arm(at);
+        }
+    }
+
+    fn timer(&self) -> &TimerSlot {
+        &self.timer
+    }
+}
+
+impl Desk {
+    fn trim(&mut self) {
+        if self.batch.wants_trim() {
+            self.trim_at(clock::now());
+        }
+    }
+
+    fn trim_at(&mut self, now: Instant) {
+        if self.batch.wants_trim() && now >= self.trim_at {
+            self.batch.trim();
+            self.trim_at = now.after(TRIM_PERIOD);
+        }
+    }
+}
+
+impl std::fmt::Debug for Reception {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Reception({})", self.socket.local_addr())
+    }
+}

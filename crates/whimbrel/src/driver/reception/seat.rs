@@ -1,0 +1,253 @@
+//! The place of a thread that receives while it waits.
+
+use std::io;
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use whimbrel_base::time::{Duration, Instant};
+
+use super::{BATCH, Desk, Proof, ROUNDS_MAX, Receive, Reception};
+use crate::driver::audience;
+use crate::driver::clock;
+use crate::driver::contain::contain;
+use crate::driver::sync::Arc;
+use crate::driver::sync::atomic::{Ordering, fence};
+
+/// Waits that end sooner are waited out with a time limit; the others are ended by a timer.
+const SHORT_WAIT: StdDuration = StdDuration::from_millis(5);
+
+/// How long the proof that a wait in the receive call can be ended may take.
+const PROOF_MAX: StdDuration = StdDuration::from_millis(20);
+
+/// How often that proof is tried at a time.
+const PROOF_TRIES: usize = 5;
+
+/// How long a proof that failed stands.
+const FAILURE_STANDS: Duration = Duration::from_secs(10);
+
+/// Waits in a row that end with news for others only before a thread leaves the seat to them.
+const FOR_OTHERS_MAX: usize = 2;
+
+/// Receives that took less time than this found something there already.
+const AT_ONCE: Duration = Duration::from_micros(2);
+
+/// The right to receive from a socket; given up when dropped.
+pub(in crate::driver) struct Seat {
+    reception: Arc<Reception>,
+    desk: Option<Box<Desk>>,
+    sat_at: Instant,
+    /// Waits in a row that ended with news for others only.
+    for_others: usize,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::driver) enum Waited {
+    /// Something happened.
+    Woken,
+    /// The deadline has passed.
+    TimedOut,
+    /// No use waiting here: somebody else should.
+    Moved,
+}
+
+impl Seat {
+    /// Sits down at `desk`, taken from `reception`.
+    pub(super) const fn new(reception: Arc<Reception>, desk: Box<Desk>, now: Instant) -> Self {
+        Self {
+            reception,
+            desk: Some(desk),
+            sat_at: now,
+            for_others: 0,
+        }
+    }
+
+    /// Where it is.
+    pub(in crate::driver) const fn reception(&self) -> &Arc<Reception> {
+        &self.reception
+    }
+
+    /// Receives until `is_rung` or `deadline` has passed.
+    pub(in crate::driver) fn wait(
+        &mut self,
+        deadline: Option<StdInstant>,
+        is_rung: impl Fn() -> bool,
+    ) -> Waited {
+        let reception = Arc::clone(&self.reception);
+        let Some(mut desk) = self.desk.take() else {
+            return Waited::Moved;
+        };
+        let waited = loop {
+            if is_rung() {
+                break Waited::Woken;
+            }
+            if reception.is_closed.load(Ordering::SeqCst) {
+                break Waited::Moved;
+            }
+            let left = deadline.map(|at| at.saturating_duration_since(StdInstant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break Waited::TimedOut;
+            }
+            let Ok(received) = contain(|| reception.wait_once(&mut desk, left, &is_rung)) else {
+                reception.count_fault();
+                continue;
+            };
+            if desk.proof != Proof::Given {
+                break Waited::Moved;
+            }
+            if is_rung() {
+                self.for_others = 0;
+            } else if received > 0 {
+                self.for_others += 1;
+                if self.for_others >= FOR_OTHERS_MAX && audience::others_wait_beside_me() {
+                    break Waited::Moved;
+                }
+            }
+        };
+        self.desk = Some(desk);
+        waited
+    }
+}
+
+impl Reception {
+    /// Waits for datagrams once, at most for about `left`, and handles them; how many there were.
+    fn wait_once(
+        &self,
+        desk: &mut Desk,
+        left: Option<StdDuration>,
+        is_rung: impl Fn() -> bool,
+    ) -> usize {
+        let Some(participant) = self.participant.upgrade() else {
+            self.is_closed.store(true, Ordering::SeqCst);
+            return 0;
+        };
+        if desk.proof != Proof::Given && !self.prove(desk, &*participant) {
+            return 0;
+        }
+        let started = clock::now();
+        let received = match desk.spin.until(started) {
+            Some(until) => {
+                let until = left.map_or(until, |left| until.min(after(started, left)));
+                self.poll(desk, until, is_rung)
+            }
+            None => self.receive_by(desk, left, started, is_rung),
+        };
+        let count = *received.as_ref().unwrap_or(&0);
+        self.deliver(received, &mut desk.batch, &*participant);
+        if count > 0 {
+            participant.settle();
+        }
+        count
+    }
+
+    /// Tries whether a wait in the receive call could be ended.
+    fn prove(&self, desk: &mut Desk, participant: &dyn Receive) -> bool {
+        desk.batch.set_room(BATCH);
+        for _ in 0..PROOF_TRIES {
+            let sent = self.socket.interrupt();
+            if sent.is_err() || self.socket.wait_readable(PROOF_MAX).is_err() {
+                break;
+            }
+            for _ in 0..ROUNDS_MAX {
+                let received = self.socket.recv_batch(&mut desk.batch);
+                let is_last = self.deliver(received, &mut desk.batch, participant);
+                if desk.batch.interrupts() > 0 {
+                    desk.proof = Proof::Given;
+                    desk.batch.set_room(1);
+                    participant.settle();
+                    return true;
+                }
+                if is_last {
+                    break;
+                }
+            }
+        }
+        participant.settle();
+        desk.proof = Proof::MissingFrom(clock::now().after(FAILURE_STANDS));
+        false
+    }
+
+    /// Looks for datagrams again and again until there are some, or until `until`.
+    fn poll(
+        &self,
+        desk: &mut Desk,
+        until: Instant,
+        is_rung: impl Fn() -> bool,
+    ) -> io::Result<usize> {
+        loop {
+            let received = self.socket.recv_batch(&mut desk.batch);
+            if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
+                desk.spin.note_found();
+                return received;
+            }
+            let now = clock::now();
+            if now >= until {
+                desk.spin.note_missed(now);
+                return Ok(0);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Waits for datagrams, blocked, and learns from how long that took.
+    fn receive_by(
+        &self,
+        desk: &mut Desk,
+        left: Option<StdDuration>,
+        started: Instant,
+        is_rung: impl Fn() -> bool,
+    ) -> io::Result<usize> {
+        let received = self.receive_blocked(desk, left, started, is_rung);
+        let took = clock::now().since(started);
+        // One alone is quicker; more at a time where they come faster than they are handled.
+        desk.batch.set_room(if took < AT_ONCE { BATCH } else { 1 });
+        desk.spin.note_blocked(took);
+        received
+    }
+
+    fn receive_blocked(
+        &self,
+        desk: &mut Desk,
+        left: Option<StdDuration>,
+        now: Instant,
+        is_rung: impl Fn() -> bool,
+    ) -> io::Result<usize> {
+        let limit = left.filter(|left| *left < SHORT_WAIT);
+        let timed = left.filter(|_| limit.is_none());
+        let timed = timed.map(|left| after(now, left));
+        self.wake_at
+            .store(timed.map_or(u64::MAX, |at| at.0), Ordering::SeqCst);
+        if let Some(at) = timed {
+            self.arm(at);
+        }
+        self.is_waited_at.store(true, Ordering::SeqCst);
+        // Orders this before the look at what happened; the other half is in `Bell::ring`.
+        fence(Ordering::SeqCst);
+        let received = if is_rung() || self.is_closed.load(Ordering::SeqCst) {
+            Ok(0)
+        } else {
+            match limit {
+                None => self.socket.recv_waiting(&mut desk.batch),
+                Some(limit) => match self.socket.wait_readable(limit) {
+                    Ok(true) => self.socket.recv_batch(&mut desk.batch),
+                    Ok(false) => Ok(0),
+                    Err(error) => Err(error),
+                },
+            }
+        };
+        self.is_waited_at.store(false, Ordering::SeqCst);
+        received
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(desk) = self.desk.take() {
+            self.reception.leave(desk, self.sat_at);
+        }
+    }
+}
+
+fn after(now: Instant, span: StdDuration) -> Instant {
+    let nanos = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
+    now.after(Duration::from_nanos(nanos))
+}

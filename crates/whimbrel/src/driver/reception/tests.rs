@@ -1,0 +1,278 @@
+use std::net::SocketAddr;
+use std::time::{Duration as StdDuration, Instant as StdInstant};
+
+use whimbrel_net::socket::{PortUse, UdpSocket};
+
+use super::*;
+use crate::driver::engine::Driver;
+use crate::driver::sync::thread;
+use crate::driver::wake::Bell;
+
+/// Longer than anything here takes.
+const PATIENCE: StdDuration = StdDuration::from_secs(20);
+
+const IO: &str = "whimbrel-io";
+
+/// Notes what arrives and which thread handles it.
+#[derive(Default)]
+struct Inbox {
+    heard: Mutex<Vec<(String, String)>>,
+    bell: Arc<Bell>,
+}
+
+impl Receive for Inbox {
+    fn receive(&self, datagram: &Datagram) {
+        let text = String::from_utf8_lossy(&datagram.payload).into_owned();
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        lock(&self.heard).push((text, name));
+        if datagram.payload.starts_with(b"panic") {
+            panic!("as asked");
+        }
+        if !datagram.payload.starts_with(b"silent") {
+            self.bell.ring();
+        }
+    }
+
+    fn settle(&self) {}
+
+    fn follow_interfaces(&self, _existing: &[Interface]) {}
+
+    fn note_receive_error(&self, error: &io::Error) {
+        panic!("{error}");
+    }
+}
+
+struct Scene {
+    driver: Arc<Driver>,
+    inbox: Arc<Inbox>,
+    reception: Arc<Reception>,
+    sender: UdpSocket,
+    to: SocketAddr,
+}
+
+impl Scene {
+    fn new(waiting: Waiting) -> Self {
+        let open = || {
+            let local = SocketAddr::from(([127, 0, 0, 1], 0));
+            UdpSocket::bind(local, PortUse::Exclusive).unwrap()
+        };
+        let driver = Driver::start().unwrap();
+        let inbox = Arc::new(Inbox::default());
+        let participant: Weak<Inbox> = Arc::downgrade(&inbox);
+        let socket = Arc::new(open());
+        let to = socket.local_addr();
+        let reception = driver.add(&socket, participant, waiting).unwrap();
+        inbox.bell.receive_at(Arc::downgrade(&reception));
+        Self {
+            driver,
+            inbox,
+            reception,
+            sender: open(),
+            to,
+        }
+    }
+
+    fn send(&self, text: &str) {
+        let _ = self.sender.send(self.to, &[text.as_bytes()]).unwrap();
+    }
+
+    /// Which thread handled `text`, once one has.
+    fn handler_of(&self, text: &str) -> Option<String> {
+        let heard = lock(&self.inbox.heard);
+        let mut heard = heard.iter();
+        heard.find(|it| it.0 == text).map(|it| it.1.clone())
+    }
+
+    /// Waits in this thread until `text` was handled; by which thread.
+    fn wait_for(&self, text: &str) -> String {
+        let deadline = StdInstant::now() + PATIENCE;
+        let handler = || self.handler_of(text);
+        self.inbox.bell.wait_until(Some(deadline), handler).unwrap()
+    }
+
+    /// Sees, without waiting at the bell, which thread handles `text`.
+    fn watch_for(&self, text: &str) -> String {
+        let deadline = StdInstant::now() + PATIENCE;
+        loop {
+            if let Some(handler) = self.handler_of(text) {
+                return handler;
+            }
+            assert!(StdInstant::now() < deadline, "nobody received {text}");
+            thread::sleep(StdDuration::from_micros(100));
+        }
+    }
+
+    /// Runs `wait` in a thread of that name.
+    fn spawn(
+        self: &Arc<Self>,
+        name: &str,
+        wait: impl FnOnce(&Self) -> String + Send + 'static,
+    ) -> thread::JoinHandle<String> {
+        let scene = Arc::clone(self);
+        let builder = thread::Builder::new().name(name.into());
+        builder.spawn(move || wait(&scene)).unwrap()
+    }
+
+    /// Lets a thread take the seat.
+    fn until_somebody_sits(&self) {
+        let deadline = StdInstant::now() + PATIENCE;
+        while !self.reception.is_waited_at() {
+            assert!(StdInstant::now() < deadline, "nobody sits down");
+            thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        self.driver.remove(&self.reception);
+    }
+}
+
+fn scene(waiting: Waiting) -> Arc<Scene> {
+    Arc::new(Scene::new(waiting))
+}
+
+/// The tests look at who else waits in this process, so they take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[test]
+fn whoever_waits_receives_in_every_way_but_asleep() {
+    let _turn = turn();
+    for (waiting, handler) in [
+        (Waiting::Sleep, IO),
+        (Waiting::Receive, "waiter"),
+        (Waiting::default(), "waiter"),
+        (Waiting::Spin, "waiter"),
+    ] {
+        let scene = scene(waiting);
+        let waits = scene.spawn("waiter", |scene| scene.wait_for("a"));
+        if waiting == Waiting::Receive {
+            scene.until_somebody_sits();
+        } else {
+            thread::sleep(StdDuration::from_millis(50));
+        }
+        scene.send("a");
+        assert_eq!(waits.join().unwrap(), handler, "{waiting}");
+    }
+}
+
+#[test]
+fn nobody_is_missed_when_the_seat_is_left() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    for round in 0..3 {
+        let text = format!("a{round}");
+        let waits = scene.spawn("waiter", {
+            let text = text.clone();
+            move |scene| scene.wait_for(&text)
+        });
+        scene.until_somebody_sits();
+        scene.send(&text);
+        assert_eq!(waits.join().unwrap(), "waiter");
+        // Nobody waits any more; it may take as long as the seat may be kept.
+        let text = format!("b{round}");
+        scene.send(&text);
+        assert_eq!(scene.watch_for(&text), IO);
+    }
+}
+
+#[test]
+fn rings_from_elsewhere_end_a_wait() {
+    let _turn = turn();
+    for waiting in [Waiting::Receive, Waiting::default(), Waiting::Spin] {
+        let scene = scene(waiting);
+        let waits = scene.spawn("waiter", |scene| scene.wait_for("a"));
+        thread::sleep(StdDuration::from_millis(20));
+        lock(&scene.inbox.heard).push(("a".into(), "elsewhere".into()));
+        scene.inbox.bell.ring();
+        assert_eq!(waits.join().unwrap(), "elsewhere", "{waiting}");
+    }
+}
+
+#[test]
+fn deadlines_end_waits_and_not_early() {
+    let _turn = turn();
+    for waiting in [Waiting::Receive, Waiting::default(), Waiting::Spin] {
+        let scene = scene(waiting);
+        for millis in [0, 1, 4, 5, 30] {
+            let span = StdDuration::from_millis(millis);
+            let start = StdInstant::now();
+            let found = scene
+                .inbox
+                .bell
+                .wait_until(Some(start + span), || None::<()>);
+            assert_eq!(found, None);
+            assert!(start.elapsed() >= span, "{waiting}, {millis} ms");
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_receives_for_others_only_leaves_the_seat_to_them() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let idle = scene.spawn("idle", |scene| {
+        let bell = Bell::default();
+        bell.receive_at(Arc::downgrade(&scene.reception));
+        // Its bell never rings, so it looks now and then.
+        loop {
+            let slice = StdInstant::now() + StdDuration::from_millis(500);
+            let done = || scene.handler_of("end");
+            if let Some(found) = bell.wait_until(Some(slice), done) {
+                return found;
+            }
+        }
+    });
+    scene.until_somebody_sits();
+    let mut handlers = Vec::new();
+    for round in 0..6 {
+        let text = format!("{round}");
+        let waits = scene.spawn("busy", {
+            let text = text.clone();
+            move |scene| scene.wait_for(&text)
+        });
+        thread::sleep(StdDuration::from_millis(10));
+        scene.send(&text);
+        handlers.push(waits.join().unwrap());
+    }
+    assert_eq!(handlers[0], "idle", "{handlers:?}");
+    assert!(handlers[2..].contains(&"busy".to_owned()), "{handlers:?}");
+    scene.send("end");
+    idle.join().unwrap();
+}
+
+#[test]
+fn a_panic_while_receiving_ends_neither_the_wait_nor_the_reception() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let waits = scene.spawn("waiter", |scene| scene.wait_for("a"));
+    scene.until_somebody_sits();
+    scene.send("panic");
+    scene.send("a");
+    assert_eq!(waits.join().unwrap(), "waiter");
+    scene.send("panic again");
+    scene.send("b");
+    assert_eq!(scene.watch_for("b"), IO);
+    assert_eq!(scene.driver.faults.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn whoever_waits_where_a_socket_is_given_up_goes_on_waiting() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let waits = scene.spawn("waiter", |scene| scene.wait_for("a"));
+    scene.until_somebody_sits();
+    scene.driver.remove(&scene.reception);
+    thread::sleep(StdDuration::from_millis(20));
+    scene.send("a");
+    thread::sleep(StdDuration::from_millis(20));
+    assert_eq!(scene.handler_of("a"), None, "nobody is to receive there");
+    lock(&scene.inbox.heard).push(("a".into(), "elsewhere".into()));
+    scene.inbox.bell.ring();
+    assert_eq!(waits.join().unwrap(), "elsewhere");
+}
