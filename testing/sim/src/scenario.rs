@@ -124,6 +124,8 @@ pub struct Scenario {
     pub subnets: Vec<usize>,
     /// Nodes without multicast though the network has it.
     pub deaf: Vec<NodeIndex>,
+    /// Nodes whose participants do not say in which process they run.
+    pub anonymous: Vec<NodeIndex>,
     /// Who never hears whom: from and to.
     pub blocked: Vec<(NodeIndex, NodeIndex)>,
     /// The clock of each node.
@@ -190,6 +192,7 @@ impl Scenario {
             keyless: Vec::new(),
             subnets: vec![0; nodes],
             deaf: Vec::new(),
+            anonymous: Vec::new(),
             blocked: Vec::new(),
             clocks: vec![ClockPlan::default(); nodes],
             lease: Duration::from_secs(3),

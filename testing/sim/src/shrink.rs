@@ -119,10 +119,11 @@ impl Shrinker {
     }
 
     fn simplify(&mut self) {
-        let changes: [fn(&mut Scenario); 12] = [
+        let changes: [fn(&mut Scenario); 13] = [
             |it| it.clocks.fill(ClockPlan::default()),
             |it| it.subnets.fill(0),
             |it| it.deaf.clear(),
+            |it| it.anonymous.clear(),
             |it| it.blocked.clear(),
             |it| (it.keys, it.keyless) = (None, Vec::new()),
             |it| it.service = Duration::ZERO,
@@ -193,6 +194,8 @@ fn without_node(scenario: &mut Scenario, gone: NodeIndex) {
     let down = |node: &mut NodeIndex| *node -= usize::from(*node > gone);
     scenario.deaf.retain(|node| *node != gone);
     scenario.deaf.iter_mut().for_each(down);
+    scenario.anonymous.retain(|node| *node != gone);
+    scenario.anonymous.iter_mut().for_each(down);
     scenario
         .blocked
         .retain(|(from, to)| *from != gone && *to != gone);

@@ -112,6 +112,8 @@ pub struct World {
     nodes: Vec<Node>,
     next_of_node: Vec<Option<Instant>>,
     lives: Vec<u8>,
+    /// Processes that have run.
+    processes: u32,
     todos: BinaryHeap<Reverse<Planned>>,
     order: u64,
     now: Instant,
@@ -167,6 +169,7 @@ impl World {
             nodes: (0..count).map(|node| Node::new(prefix(node, 0))).collect(),
             next_of_node: vec![None; count],
             lives: vec![0; count],
+            processes: 0,
             todos: BinaryHeap::new(),
             order: 0,
             now: START,

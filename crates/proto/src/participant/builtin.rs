@@ -175,6 +175,17 @@ impl Builtin {
         }
     }
 
+    /// Has the reader of `prefix` told what our `writer` has.
+    pub(super) fn answer(&mut self, prefix: GuidPrefix, writer: EntityId) {
+        for channel in &mut self.channels {
+            if channel.writer_entity == writer {
+                channel
+                    .writer
+                    .answer(Guid::new(prefix, channel.reader_entity));
+            }
+        }
+    }
+
     /// Adds a heartbeat that a participant of `vendor` with `endpoints` answers if it knows us
     /// already.
     pub(super) fn put_question(

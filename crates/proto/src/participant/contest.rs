@@ -15,6 +15,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::discovery::ParticipantData;
 
 use super::Participant;
+use super::rebirth::is_other_life;
 use super::remote::{Contest, RemoteParticipant};
 
 /// How long a participant has to answer from where it is known to be.
@@ -101,6 +102,14 @@ impl Participant {
         };
         if contest.heard_at_home {
             self.rejects.count(RejectKind::Source);
+            return;
+        }
+        if is_other_life(remote, &contest.data) {
+            if let Err(reject) = self.handle_other_life(now, contest.from, contest.data) {
+                self.rejects.count(reject.kind);
+                return;
+            }
+            self.ask_unanswered(now, prefix, contest.bytes);
             return;
         }
         let host = self.host_of(contest.from);

@@ -1,5 +1,6 @@
 //! What others announce of themselves. RTPS 2.5 §8.5.3.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -16,6 +17,7 @@ use whimbrel_wire::parameter::ParameterId;
 use super::event::ParticipantEvent;
 use super::greetings::{Greeting, Greetings};
 use super::host::Answered;
+use super::rebirth::is_other_life;
 use super::remote::{Heard, Rebirth, RemoteParticipant};
 use super::{Departure, Participant};
 use crate::change::ChangeKind;
@@ -190,6 +192,9 @@ impl Participant {
             Some(remote) if !self.is_credible(remote, from) => {
                 return self.handle_contested(now, from, data, bytes);
             }
+            Some(remote) if is_other_life(remote, &data) => {
+                self.handle_other_life(now, from, data)?;
+            }
             Some(_) => {
                 self.note_at_home(now, prefix, from);
                 self.update_participant(now, from, data);
@@ -258,6 +263,7 @@ impl Participant {
             announcement: Vec::new(),
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
+            hears: BTreeSet::new(),
             resumed_at: now,
             rebirth: Rebirth::default(),
         };
@@ -369,6 +375,7 @@ impl Participant {
             return;
         };
         remote.resumed_at = now;
+        remote.hears.clear();
         remote.publications_acked = SequenceNumber::ZERO;
         remote.subscriptions_acked = SequenceNumber::ZERO;
         self.builtin.forget_readers(now, prefix);

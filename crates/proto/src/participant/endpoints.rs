@@ -232,11 +232,16 @@ impl Participant {
             Ok(acknowledged) => acknowledged,
             Err(reject) => {
                 if reject.kind == RejectKind::Duplicate && starts_over(&inbound.submessage) {
-                    self.resume_if_forgotten(now, reader.prefix);
+                    self.handle_same_start(now, reader.prefix, writer);
                 }
                 return Err(reject);
             }
         };
+        if let Some(remote) = self.remotes.get_mut(&reader.prefix)
+            && !starts_over(&inbound.submessage)
+        {
+            remote.hears.insert(writer);
+        }
         let Some(acknowledged) = acknowledged else {
             return Ok(());
         };
@@ -265,6 +270,17 @@ impl Participant {
         }
         self.confirm_pairs(reader.prefix);
         Ok(())
+    }
+
+    /// A reader of `prefix` says that it has heard nothing of our `writer`, with a count that it
+    /// has used before: it has forgotten us, or asks again because our answer was lost.
+    fn handle_same_start(&mut self, now: Instant, prefix: GuidPrefix, writer: EntityId) {
+        let remote = self.remotes.get(&prefix);
+        if remote.is_some_and(|it| it.hears.contains(&writer)) {
+            self.resume_if_forgotten(now, prefix);
+        } else {
+            self.builtin.answer(prefix, writer);
+        }
     }
 
     fn resume_if_forgotten(&mut self, now: Instant, prefix: GuidPrefix) {

@@ -1,16 +1,20 @@
 //! A participant that comes back with the GUID it had, before it was taken for lost: a program with
 //! a fixed prefix that crashed and started again.
 //!
-//! Its numbers and counts start over, so it would be taken for an echo of itself. Two signs within
-//! [`WINDOW`] of each other, from where it is known to be, show it: a built-in reader asks from the
-//! start again though it had acknowledged, and a built-in writer that was quiet says less than it
-//! had. One alone shows less: whoever has only lost us for a while asks from the start too, but its
-//! writers go on. It is then forgotten and met anew.
+//! Its numbers and counts start over, so it would be taken for an echo of itself. Most products
+//! announce in which process they run: where that changes, the participant is another. Where it is
+//! not said, or is the same as in a container, two signs within [`WINDOW`] of each other, from
+//! where it is known to be, show it: a built-in reader asks from the start again though it had
+//! acknowledged, and a built-in writer that was quiet says less than it had. One alone shows less:
+//! whoever has only lost us for a while asks from the start too, but its writers go on. It is then
+//! forgotten and met anew.
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
+use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
+use whimbrel_wire::discovery::ParticipantData;
 use whimbrel_wire::message::Submessage;
 
 use super::Participant;
@@ -107,19 +111,63 @@ impl Participant {
     /// The participant is another with the same GUID: forgets what was, and believes what it last
     /// announced of itself, for it hears us at `from`.
     fn meet_anew(&mut self, now: Instant, from: Locator, prefix: GuidPrefix) {
-        let Some(remote) = self.drop_participant(now, prefix) else {
+        let Some(remote) = self.remotes.get(&prefix) else {
             return;
         };
+        let (address, mut data) = (remote.address, remote.data.clone());
+        // It has not said yet in which process it runs now.
+        data.clear_process_id();
+        match self.begin_life(now, address, data) {
+            Ok(()) => self.handle_answered(now, prefix, from),
+            Err(reject) => self.rejects.count(reject.kind),
+        }
+    }
+
+    /// Takes in the announcement `data` of a known participant that names another process.
+    ///
+    /// # Errors
+    /// `Duplicate` so soon after it was met that it may be an echo of its former life.
+    pub(super) fn handle_other_life(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        data: ParticipantData,
+    ) -> Result<(), Reject> {
+        let met_at = self
+            .remotes
+            .get(&data.guid.prefix)
+            .map(|it| it.discovered_at);
+        if met_at.is_some_and(|at| now.since(at) < QUIET) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
+        self.begin_life(now, from, data)
+    }
+
+    /// Forgets what was known of the participant of `data` and meets it.
+    fn begin_life(
+        &mut self,
+        now: Instant,
+        address: Locator,
+        data: ParticipantData,
+    ) -> Result<(), Reject> {
+        let prefix = data.guid.prefix;
+        let Some(former) = self.drop_participant(now, prefix) else {
+            return Ok(());
+        };
         self.statistics.reborn = self.statistics.reborn.saturating_add(1);
-        if remote.confirmed {
+        if former.confirmed {
             let departed = false;
             self.report(ParticipantEvent::ParticipantLost { prefix, departed });
         }
-        if let Err(reject) = self.admit_participant(now, remote.address, remote.data) {
-            self.rejects.count(reject.kind);
-            return;
-        }
-        self.handle_answered(now, prefix, from);
+        self.admit_participant(now, address, data)
+    }
+}
+
+/// True when `data` is of another life of `remote`: it runs in another process.
+pub(super) fn is_other_life(remote: &RemoteParticipant, data: &ParticipantData) -> bool {
+    match (remote.data.process_id(), data.process_id()) {
+        (Some(former), Some(process)) => former != process,
+        _ => false,
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is known of other participants and their endpoints.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{EntityFactory, PublisherQos, SubscriberQos};
 use whimbrel_base::sequence::SequenceNumber;
@@ -111,6 +112,9 @@ pub struct RemoteParticipant {
     pub(super) publications_acked: SequenceNumber,
     /// Announcements of our readers up to here are acknowledged.
     pub(super) subscriptions_acked: SequenceNumber,
+    /// Our built-in writers of which its readers have heard something since it was last served
+    /// from the start.
+    pub(super) hears: BTreeSet<EntityId>,
     /// When it was last served from the start again.
     pub(super) resumed_at: Instant,
     /// What says that it started over.
@@ -235,8 +239,7 @@ impl RemoteReader {
 
 /// Every GUID of the participant `prefix`, as bounds of a map's range.
 pub(super) fn guids_of(prefix: GuidPrefix) -> core::ops::RangeInclusive<Guid> {
-    let entity = whimbrel_base::guid::EntityId;
-    Guid::new(prefix, entity([0; 4]))..=Guid::new(prefix, entity([0xff; 4]))
+    Guid::new(prefix, EntityId([0; 4]))..=Guid::new(prefix, EntityId([0xff; 4]))
 }
 
 #[cfg(test)]

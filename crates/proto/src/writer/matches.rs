@@ -47,9 +47,13 @@ impl Writer {
 
     /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.
     pub fn ask(&mut self, reader: Guid) {
-        if !self.has_news() {
-            return;
+        if self.has_news() {
+            self.answer(reader);
         }
+    }
+
+    /// Tells `reader`, where it is reliable, at the next transmission what there is, be it nothing.
+    pub fn answer(&mut self, reader: Guid) {
         let Some(known) = self.readers.get_mut(&reader) else {
             return;
         };

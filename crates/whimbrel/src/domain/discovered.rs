@@ -133,14 +133,7 @@ impl DomainParticipant {
                         "__Hostname",
                     ],
                 ),
-                process_id: property(
-                    it,
-                    &[
-                        "dds.sys_info.process_id",
-                        "fastdds.physical_data.process",
-                        "__Pid",
-                    ],
-                ),
+                process_id: it.data.process_id().map(str::to_owned),
                 address: it.address,
                 locators: it.data.default_unicast.clone(),
                 lease: it.lease(),

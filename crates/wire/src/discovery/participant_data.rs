@@ -74,6 +74,13 @@ impl fmt::Debug for BuiltinEndpoints {
     }
 }
 
+/// Properties in which products name the process of a participant.
+const PROCESS_ID: [&str; 3] = [
+    "dds.sys_info.process_id",
+    "fastdds.physical_data.process",
+    "__Pid",
+];
+
 /// What a participant announces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParticipantData {
@@ -117,6 +124,17 @@ pub struct ParticipantData {
 }
 
 impl ParticipantData {
+    /// The process it runs in, as its product names it; `None` where it does not say.
+    pub fn process_id(&self) -> Option<&str> {
+        PROCESS_ID.iter().find_map(|it| self.properties.get(it))
+    }
+
+    /// Takes out in which process it runs.
+    pub fn clear_process_id(&mut self) {
+        let tells = |name: &str| PROCESS_ID.contains(&name);
+        self.properties.text.retain(|it| !tells(&it.name));
+    }
+
     /// A participant of which only the GUID is known, everything else as by default.
     pub const fn new(guid: Guid, vendor: VendorId) -> Self {
         Self {

@@ -9,7 +9,7 @@
 //! network discovery multicast datagram-bytes=1472 heals=2s lease=3s
 //! topics keys=5 keyless=1
 //! node host=0 subnet=0
-//! node host=1 subnet=0 deaf drift-ppm=20 origin-ns=5000
+//! node host=1 subnet=0 deaf anonymous drift-ppm=20 origin-ns=5000
 //! link from=0 to=1 loss=200 delay=5ms
 //! link from=1 to=0 closed
 //! writer node=0 topic=0 reliable durable depth=3
@@ -73,6 +73,9 @@ fn read_line(scenario: &mut Scenario, links: &mut Vec<LinkLine>, line: &str) -> 
             scenario.subnets.push(words.number("subnet", 0)?);
             if words.flag("deaf") {
                 scenario.deaf.push(node);
+            }
+            if words.flag("anonymous") {
+                scenario.anonymous.push(node);
             }
             scenario.clocks.push(ClockPlan {
                 origin_ns: words.number("origin-ns", 0)?,
@@ -252,6 +255,7 @@ impl Scenario {
             keyless: Vec::new(),
             subnets: Vec::new(),
             deaf: Vec::new(),
+            anonymous: Vec::new(),
             blocked: Vec::new(),
             clocks: Vec::new(),
             lease: Duration::from_secs(3),

@@ -21,6 +21,7 @@ impl Scenario {
             keyless: if random.chance(300) { vec![1] } else { vec![] },
             subnets: vec![0; nodes],
             deaf: Vec::new(),
+            anonymous: Vec::new(),
             blocked: Vec::new(),
             clocks: vec![ClockPlan::default(); nodes],
             lease: Duration::from_millis(random.pick(&[2000, 3000, 5000])),
@@ -67,6 +68,9 @@ impl Scenario {
             }
             if random.chance(100) {
                 self.deaf.push(node);
+            }
+            if random.chance(200) {
+                self.anonymous.push(node);
             }
         }
         for from in 0..nodes {
@@ -160,15 +164,18 @@ impl Scenario {
         }
         for _ in 0..random.pick(&[0, 0, 1, 1, 3]) {
             let same_prefix = random.chance(300);
-            // A life that is forgotten before the next one of its name begins.
-            let least = if same_prefix {
+            let node = node(random);
+            // Who does not say that it is another may not be told from its former life until that
+            // is forgotten.
+            let after = self.anonymous.contains(&node) || random.chance(200);
+            let least = if same_prefix && after {
                 lease.after_secs(1)
             } else {
                 Duration::ZERO
             };
             let down = random.span(lease).as_nanos() + least.as_nanos();
             let crash = Action::Crash {
-                node: node(random),
+                node,
                 down: Duration::from_nanos(down),
                 same_prefix,
             };

@@ -59,6 +59,11 @@ impl World {
         config.lease = scenario.lease;
         config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);
+        self.processes += 1;
+        if !scenario.anonymous.contains(&node) {
+            let process = self.processes.to_string();
+            config.properties = vec![("dds.sys_info.process_id".to_owned(), process)];
+        }
         let well_known = (7410u16..).step_by(2);
         config.probe = well_known
             .take(scenario.hosts.len().max(PROBES_MIN))

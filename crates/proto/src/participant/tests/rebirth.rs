@@ -125,6 +125,112 @@ fn who_only_lost_us_is_not_another() {
     assert_eq!(net.member(1).match_count(), 2);
 }
 
+/// Until it hears a heartbeat Cyclone DDS asks the same question with the same count.
+#[test]
+fn who_asks_again_because_an_answer_was_lost_has_not_forgotten_us() {
+    let mut net = both_ways(config(1), config(2), seconds(5));
+    net.take(1);
+    // The answer to its first question about participant messages was lost.
+    let asks = EntityId::PARTICIPANT_MESSAGE_WRITER;
+    let remote = net.member(1).remotes.get_mut(&prefix(2));
+    assert!(remote.unwrap().hears.remove(&asks));
+    net.members.remove(&2);
+    let again = |net: &mut Net, writer, reader, count| {
+        use whimbrel_base::sequence::{Count, SequenceNumber};
+        let nothing = whimbrel_wire::number_set::SequenceNumberSet::new(SequenceNumber::FIRST);
+        let mut message = MessageBuilder::new(prefix(2));
+        message.begin(1000);
+        message.destination(prefix(1));
+        message.acknack(reader, writer, nothing, Count(count), false);
+        net.log.clear();
+        let refused = net.hear(1, address(2), &sent_alone(&mut message));
+        assert_eq!(refused.map_err(|it| it.kind), Err(RejectKind::Duplicate));
+    };
+    for _ in 0..5 {
+        again(&mut net, asks, EntityId::PARTICIPANT_MESSAGE_READER, 0);
+        // It is answered, and that is all.
+        assert!(net.sent_to(address(2)) > 0);
+        assert_eq!(net.take(1), []);
+        net.run(seconds(2));
+    }
+    assert_eq!(net.member(1).statistics().resumed, 0);
+    // Of a writer that it has heard it cannot have heard nothing.
+    again(
+        &mut net,
+        EntityId::SEDP_PUBLICATIONS_WRITER,
+        EntityId::SEDP_PUBLICATIONS_READER,
+        0,
+    );
+    assert_eq!(net.member(1).statistics().resumed, 1);
+}
+
+/// The participant `number`, which says in which process it runs.
+fn running(number: u8, process: &str) -> ParticipantConfig {
+    let process = ("dds.sys_info.process_id".into(), process.into());
+    ParticipantConfig {
+        properties: vec![process],
+        ..config(number)
+    }
+}
+
+#[test]
+fn who_runs_in_another_process_is_met_anew_at_once() {
+    for alive_ms in [1100, 5000] {
+        for down_ms in [0, 20, 3000, 8000] {
+            let alive = Duration::from_millis(alive_ms);
+            let mut net = both_ways(config(1), running(2, "700"), alive);
+            restart(&mut net, running(2, "701"), Duration::from_millis(down_ms));
+            net.settle();
+            assert_eq!(net.member(1).statistics().reborn, 1, "{alive_ms} {down_ms}");
+            net.run(seconds(5));
+            check_met_anew(&mut net);
+            net.run(seconds(60));
+            assert_eq!(net.member(1).statistics().reborn, 1);
+            assert_eq!(net.take(1), []);
+        }
+    }
+}
+
+#[test]
+fn an_echo_of_a_former_life_is_not_believed() {
+    let mut net = both_ways(config(1), running(2, "700"), seconds(5));
+    let echo = announcement_of(running(2, "700"));
+    restart(&mut net, running(2, "701"), Duration::from_millis(20));
+    net.settle();
+    let refused = net.hear(1, address(2), &echo);
+    assert_eq!(refused.map_err(|it| it.kind), Err(RejectKind::Duplicate));
+    net.run(seconds(5));
+    assert_eq!(net.member(1).statistics().reborn, 1);
+    assert_eq!(net.member(1).match_count(), 2);
+}
+
+#[test]
+fn another_process_elsewhere_is_believed_where_the_first_is_silent() {
+    let elsewhere = |process: &str| {
+        let process = ("dds.sys_info.process_id".into(), process.into());
+        ParticipantConfig {
+            metatraffic_unicast: vec![at("203.0.113.5:7410")],
+            default_unicast: vec![at("203.0.113.5:7411")],
+            properties: vec![process],
+            ..reach::remote(2)
+        }
+    };
+    let home = |process: &str| ParticipantConfig {
+        metatraffic_unicast: vec![at("203.0.113.2:7410")],
+        default_unicast: vec![at("203.0.113.2:7411")],
+        ..elsewhere(process)
+    };
+    let mut net = both_ways(reach::remote(1), home("700"), seconds(5));
+    // While the first is there nobody speaks for it.
+    let forged = announcement_of(elsewhere("666"));
+    let _ = net.hear(1, at("203.0.113.5:7410"), &forged);
+    net.run(seconds(2));
+    assert_eq!(net.member(1).statistics().reborn, 0);
+    restart(&mut net, elsewhere("701"), Duration::from_millis(20));
+    net.run(seconds(5));
+    check_met_anew(&mut net);
+}
+
 #[test]
 fn nobody_elses_words_start_a_participant_over() {
     let mut net = both_ways(reach::remote(1), reach::remote(2), seconds(5));
