@@ -35,6 +35,15 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
     ("RUST_BACKTRACE", "0"),
 ];
 
+/// The tests of the public API, for settings other than the default.
+const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"];
+
+/// Samples reach readers of the same process as they do others.
+const BY_NETWORK: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "off")];
+
+/// Only the callback thread calls listeners.
+const LISTENERS_QUEUED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "queued")];
+
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
 
 /// What must pass before a change is taken, cheap checks before expensive ones.
@@ -63,6 +72,16 @@ pub(crate) const STEPS: &[Step] = &[
             &["cargo", "test", "--workspace", "--no-fail-fast"],
             1800,
         )
+    },
+    Step {
+        env: BY_NETWORK,
+        count: Count::TestResults,
+        ..step("tests by the network", PUBLIC_API, 600)
+    },
+    Step {
+        env: LISTENERS_QUEUED,
+        count: Count::TestResults,
+        ..step("tests with queued listeners", PUBLIC_API, 600)
     },
     Step {
         env: MODELS,

@@ -14,7 +14,8 @@ use core::ops::{Deref, Range};
 /// A read-only slice of a shared slab.
 #[derive(Clone, Default)]
 pub struct SharedBytes {
-    slab: Arc<Vec<u8>>,
+    /// None where there never were any octets: that costs no allocation.
+    slab: Option<Arc<Vec<u8>>>,
     start: usize,
     end: usize,
 }
@@ -24,7 +25,7 @@ impl SharedBytes {
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let end = bytes.len();
         Self {
-            slab: Arc::new(bytes),
+            slab: Some(Arc::new(bytes)),
             start: 0,
             end,
         }
@@ -40,7 +41,7 @@ impl SharedBytes {
         let start = self.start.checked_add(range.start)?;
         let end = self.start.checked_add(range.end)?;
         (start <= end && end <= self.end).then(|| Self {
-            slab: Arc::clone(&self.slab),
+            slab: self.slab.clone(),
             start,
             end,
         })
@@ -55,7 +56,7 @@ impl SharedBytes {
 
     /// Octets that the slab keeps alive, at least the length of this slice.
     pub fn slab_len(&self) -> usize {
-        self.slab.capacity()
+        self.slab.as_ref().map_or(0, |slab| slab.capacity())
     }
 
     /// The same octets, in a slab of their own where this slice uses less than a quarter of a
@@ -76,7 +77,9 @@ impl Deref for SharedBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.slab.get(self.start..self.end).unwrap_or_default()
+        let slab = self.slab.as_ref();
+        slab.and_then(|slab| slab.get(self.start..self.end))
+            .unwrap_or_default()
     }
 }
 
@@ -174,7 +177,7 @@ impl BufferPool {
             buffer.bytes().shrink_to_fit();
         }
         SharedBytes {
-            slab: buffer.slab,
+            slab: Some(buffer.slab),
             start: 0,
             end,
         }

@@ -33,13 +33,13 @@ impl ReaderCache {
         self.tally.exclude(instance);
         instance.revive();
         if replaces {
-            instance.drop_oldest();
+            self.discarded.extend(instance.drop_oldest());
         } else {
             self.valid_samples = self.valid_samples.saturating_add(1);
         }
         instance.writers.insert(change.writer);
         let short = change.payload.len() <= self.config.key_source_bytes_max;
-        if self.config.keyed && instance.key.is_none() && short {
+        if self.config.keyed && instance.key.is_none() && short && !change.payload.is_empty() {
             instance.key = Some(KeySource {
                 payload: change.payload.clone().compacted(),
                 is_key: false,
@@ -48,6 +48,7 @@ impl ReaderCache {
         instance.push(Stored {
             payload: change.payload,
             payload_is_key: false,
+            value: change.value,
             valid: true,
             read: false,
             writer: change.writer,
@@ -175,6 +176,7 @@ impl ReaderCache {
             Stored {
                 payload,
                 payload_is_key,
+                value: None,
                 valid: false,
                 read: false,
                 writer: change.writer,
@@ -189,7 +191,10 @@ impl ReaderCache {
     }
 
     /// Whether one more sample takes the place of the oldest of its instance.
-    fn check_sample_limits(&self, known: Option<Slot>) -> Result<bool, SampleRejectedKind> {
+    pub(super) fn check_sample_limits(
+        &self,
+        known: Option<Slot>,
+    ) -> Result<bool, SampleRejectedKind> {
         let held = known
             .and_then(|slot| self.slots.get(slot))
             .map_or(0, Instance::valid_count);
@@ -204,6 +209,15 @@ impl ReaderCache {
             return Err(SampleRejectedKind::BySamplesLimit);
         }
         Ok(false)
+    }
+
+    /// Whether one more instance finds room with its first sample, and none gives way for it.
+    pub(super) fn has_room_for_next(&self) -> bool {
+        let known = self.index.len();
+        let limits = &self.config.limits;
+        known < self.config.instances_max.min(SLOTS_MAX)
+            && limits.max_instances.has_room(known)
+            && self.check_sample_limits(None).is_ok()
     }
 
     fn make_room_for_instance(&mut self) -> Result<(), SampleRejectedKind> {

@@ -19,6 +19,7 @@ use whimbrel_base::sample::{InstanceState, SampleInfo, SampleState, ViewState};
 
 use super::sample::{CachedSample, Generation, KeySource, Stored};
 use super::selector::Selector;
+use crate::value::SharedValue;
 
 /// What an instance takes beside its key and its samples, in octets.
 const INSTANCE_BYTES: usize = 256;
@@ -130,9 +131,9 @@ impl Instance {
         self.unread = self.unread.saturating_add(1);
     }
 
-    /// Removes the oldest sample.
-    pub(super) fn drop_oldest(&mut self) {
-        self.pop_front();
+    /// Removes the oldest sample; gives the value that it may have.
+    pub(super) fn drop_oldest(&mut self) -> Option<SharedValue> {
+        self.pop_front()?.value
     }
 
     /// Shows a change of state: by the newest sample where that was not read yet, else by
@@ -202,6 +203,7 @@ impl Instance {
                 out.push(CachedSample {
                     payload: sample.payload.clone(),
                     payload_is_key: sample.payload_is_key,
+                    value: sample.value.clone(),
                     sequence: sample.sequence,
                     info: info(sample, state, view, handle),
                 });
@@ -236,6 +238,7 @@ impl Instance {
                 info: info(&sample, state, view, handle),
                 payload: sample.payload,
                 payload_is_key: sample.payload_is_key,
+                value: sample.value,
                 sequence: sample.sequence,
             });
         }
@@ -248,6 +251,7 @@ impl Instance {
                 out.push(CachedSample {
                     payload: sample.payload.clone(),
                     payload_is_key: sample.payload_is_key,
+                    value: sample.value.clone(),
                     sequence: sample.sequence,
                     info: info(sample, state, view, handle),
                 });
@@ -302,7 +306,9 @@ impl Instance {
 
 /// Octets that `sample` keeps.
 fn held_by(sample: &Stored) -> usize {
-    sample.payload.slab_len().saturating_add(SAMPLE_BYTES)
+    let value = sample.value.as_ref().map_or(0, SharedValue::bytes);
+    let payload = sample.payload.slab_len().saturating_add(value);
+    payload.saturating_add(SAMPLE_BYTES)
 }
 
 const fn sample_state(sample: &Stored) -> SampleState {

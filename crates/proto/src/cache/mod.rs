@@ -46,6 +46,7 @@ use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
+use crate::value::SharedValue;
 use order::{Order, Slot};
 use table::Table;
 use tally::Tally;
@@ -96,6 +97,8 @@ pub struct ReaderCache {
     /// Some may have come back since.
     retired: VecDeque<InstanceHandle>,
     account: Account,
+    /// Values that gave way to newer ones.
+    discarded: Vec<SharedValue>,
 }
 
 impl ReaderCache {
@@ -111,6 +114,7 @@ impl ReaderCache {
             valid_samples: 0,
             retired: VecDeque::new(),
             account: Account::unlimited(),
+            discarded: Vec::new(),
         }
     }
 
@@ -150,6 +154,44 @@ impl ReaderCache {
         outcome
     }
 
+    /// Whether a sample of `instance` would find room with no other instance giving way.
+    pub fn admits(&mut self, instance: InstanceHandle) -> bool {
+        let instance = if self.config.keyed {
+            instance
+        } else {
+            InstanceHandle::NIL
+        };
+        match self.find(instance) {
+            Some(slot) => self.check_sample_limits(Some(slot)).is_ok(),
+            None => self.has_room_for_next(),
+        }
+    }
+
+    /// Notes the serialized key of an instance of which only values have come so far.
+    pub fn note_key(&mut self, instance: InstanceHandle, key: &[u8]) {
+        let Some(slot) = self.find(instance).filter(|_| self.config.keyed) else {
+            return;
+        };
+        let Some(instance) = self.slots.get_mut(slot) else {
+            return;
+        };
+        if instance.key.is_none() && key.len() <= self.config.key_source_bytes_max {
+            self.tally.exclude(instance);
+            instance.key = Some(KeySource {
+                payload: SharedBytes::copy_from(key),
+                is_key: true,
+            });
+            self.tally.include(instance);
+            self.account.set(self.tally.bytes);
+        }
+    }
+
+    /// Takes one of the values that gave way to newer ones: the program's own destructor runs when
+    /// it is dropped.
+    pub fn take_discarded(&mut self) -> Option<SharedValue> {
+        self.discarded.pop()
+    }
+
     /// A writer is gone: it gives up all of its instances.
     /// Returns whether a reader can see any difference.
     pub fn writer_gone(&mut self, writer: Guid, reception_timestamp: Timestamp) -> bool {
@@ -167,6 +209,7 @@ impl ReaderCache {
             instance: InstanceHandle::NIL,
             kind: ChangeKind::Unregistered,
             payload: SharedBytes::default(),
+            value: None,
             source_timestamp: Timestamp::INVALID,
             reception_timestamp,
             sequence: SequenceNumber::UNKNOWN,

@@ -180,6 +180,7 @@ impl Model {
                     instance,
                     kind: ChangeKind::Unregistered,
                     payload: Default::default(),
+                    value: None,
                     source_timestamp: Timestamp::INVALID,
                     reception_timestamp: at,
                     sequence: Default::default(),

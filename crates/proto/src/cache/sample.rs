@@ -8,6 +8,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
+use crate::value::SharedValue;
 
 /// A change as it arrived from a writer, whole and in its turn.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct CacheChange {
     pub kind: ChangeKind,
     /// The encapsulated data, or for kinds without data the serialized key; may be empty then.
     pub payload: SharedBytes,
+    /// The data as its writer in this process has it; then there may be no payload.
+    pub value: Option<SharedValue>,
     /// When it was written; invalid where the writer did not say.
     pub source_timestamp: Timestamp,
     /// When it arrived.
@@ -56,6 +59,8 @@ pub struct CachedSample {
     pub payload: SharedBytes,
     /// Whether `payload` is a serialized key instead of a sample.
     pub payload_is_key: bool,
+    /// The data as its writer in this process has it; then there may be no payload.
+    pub value: Option<SharedValue>,
     /// The sample's number within its writer.
     pub sequence: SequenceNumber,
     /// What is told beside the data.
@@ -76,6 +81,7 @@ pub struct KeySource {
 pub(super) struct Stored {
     pub(super) payload: SharedBytes,
     pub(super) payload_is_key: bool,
+    pub(super) value: Option<SharedValue>,
     pub(super) valid: bool,
     pub(super) read: bool,
     pub(super) writer: Guid,

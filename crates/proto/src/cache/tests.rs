@@ -36,6 +36,7 @@ fn change(kind: ChangeKind, w: u8, instance: u8, number: i64) -> CacheChange {
         instance: handle(instance),
         kind,
         payload: SharedBytes::from_vec(payload),
+        value: None,
         source_timestamp: Timestamp(number),
         reception_timestamp: Timestamp(number + 1_000_000),
         sequence: SequenceNumber(number),

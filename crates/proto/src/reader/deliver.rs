@@ -403,6 +403,7 @@ fn cache_change(writer: Guid, sequence: SequenceNumber, arrived: Arrived) -> Cac
         instance: arrived.instance,
         kind: arrived.kind,
         payload: arrived.payload,
+        value: None,
         source_timestamp: arrived.source_timestamp,
         reception_timestamp: arrived.reception_timestamp,
         sequence,

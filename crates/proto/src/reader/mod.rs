@@ -12,6 +12,7 @@ mod config;
 mod deliver;
 #[cfg(test)]
 mod edges;
+mod pass;
 mod ranges;
 mod reassembly;
 mod room;
@@ -80,6 +81,8 @@ pub struct ReaderStatistics {
     pub nack_frags: u64,
     /// Heartbeats received.
     pub heartbeats: u64,
+    /// Of the changes delivered those that writers of this process handed over, past the network.
+    pub in_process: u64,
 }
 
 impl ReaderStatistics {

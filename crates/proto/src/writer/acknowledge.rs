@@ -46,6 +46,7 @@ impl Writer {
             self.reported.push_back(WriterEvent::ReaderConfirmed(from));
         }
         let had = reader.acked.next();
+        let base = reader.base_of(base, self.config.durable);
         let news = reader.acknowledge(now, base);
         reader.note_answer(now, (had, base), &self.pushes, fragment_bytes);
         let suppression = reader.fates.patience(self.config.nack_suppression);
@@ -72,6 +73,7 @@ impl Writer {
         }
         self.repairs.touch(from);
         self.heartbeat.reconsider = true;
+        self.call_in(from);
         if resumed {
             self.survey();
         }

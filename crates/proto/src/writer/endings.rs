@@ -78,6 +78,11 @@ impl Endings {
         Some((sequence, instance))
     }
 
+    /// True when no instance is in here.
+    pub(super) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
     /// Number of instances in here.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {

@@ -225,6 +225,11 @@ impl HistoryCache {
         sequence
     }
 
+    /// Passes over the next number, `sequence`, of which nothing is kept.
+    pub(super) fn skip(&mut self, sequence: SequenceNumber) {
+        self.last = self.last.max(sequence);
+    }
+
     fn position(&self, sequence: SequenceNumber) -> Option<usize> {
         // Without sweeps the slots are consecutive, so this guess is nearly always right.
         let front = self.slots.front()?.sequence;

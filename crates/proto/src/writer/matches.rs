@@ -13,12 +13,15 @@ impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
         let guid = reader.guid;
-        self.audience.add(&reader.locators);
         if let Some(known) = self.readers.get_mut(&guid) {
             let old = core::mem::replace(&mut known.info, reader);
-            self.audience.remove(&old.locators);
+            if !known.aside {
+                self.audience.add(&known.info.locators);
+                self.audience.remove(&old.locators);
+            }
             self.survey();
         } else {
+            self.audience.add(&reader.locators);
             let history = self.config.durable && reader.durable;
             let first = if history {
                 self.history.first()
@@ -95,7 +98,11 @@ impl Writer {
     /// Forgets `reader`.
     pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
         if let Some(gone) = self.readers.remove(&reader) {
-            self.audience.remove(&gone.info.locators);
+            if gone.aside {
+                self.aside = self.aside.saturating_sub(1);
+            } else {
+                self.audience.remove(&gone.info.locators);
+            }
             self.heartbeats_due.retain(|due| *due != reader);
             self.repairs.touch(reader);
             self.survey();

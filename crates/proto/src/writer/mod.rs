@@ -18,6 +18,7 @@ mod flow;
 mod history;
 mod matches;
 mod pace;
+mod pass;
 mod queries;
 mod reader_proxy;
 mod statistics;
@@ -120,6 +121,8 @@ pub struct Writer {
     history: HistoryCache,
     readers: BTreeMap<Guid, ReaderProxy>,
     audience: Audience,
+    /// How many readers are in this process and have taken everything.
+    aside: usize,
     /// When readers' requests may be served.
     repairs: Agenda<Guid>,
     /// Readers that asked for a heartbeat.
@@ -165,6 +168,7 @@ impl Writer {
             history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
             audience: Audience::default(),
+            aside: 0,
             repairs: Agenda::default(),
             heartbeats_due: Vec::new(),
             pushed: SequenceNumber::ZERO,
@@ -244,10 +248,7 @@ impl Writer {
             return Err(WriteError::WouldBlock);
         }
         self.blocked_since = None;
-        let bytes = u64::try_from(new.payload.len()).unwrap_or(u64::MAX);
-        self.written_bytes = self.written_bytes.saturating_add(bytes);
-        self.statistics.written = self.statistics.written.saturating_add(1);
-        self.statistics.written_bytes = self.written_bytes;
+        self.count_written(new.payload.len());
         let (instance, kind) = (new.instance, new.kind);
         let fragment_bytes = self.fragment_bytes();
         let sequence = self.history.push(|sequence| Change {
@@ -261,6 +262,13 @@ impl Writer {
         });
         self.note_kind(kind, instance, sequence);
         Ok(sequence)
+    }
+
+    fn count_written(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.statistics.written = self.statistics.written.saturating_add(1);
+        self.statistics.written_bytes = self.written_bytes;
     }
 
     /// Notes what a change of `kind` makes of its instance.

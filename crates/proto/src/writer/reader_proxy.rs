@@ -82,6 +82,10 @@ pub(super) struct ReaderProxy {
     pub(super) acked: SequenceNumber,
     /// Its last answer was from before its match: it has still to hear where its data begins.
     behind: bool,
+    /// It is in this process.
+    pub(super) in_process: bool,
+    /// It is in this process and has taken everything so far: nothing is sent to it.
+    pub(super) aside: bool,
     /// The reader has answered, so it knows this writer.
     pub(super) confirmed: bool,
     /// Requested changes, in order.
@@ -121,6 +125,8 @@ impl ReaderProxy {
             first_relevant,
             acked: first_relevant.previous(),
             behind: false,
+            in_process: false,
+            aside: false,
             confirmed: false,
             requests: BTreeMap::new(),
             repair_at: None,

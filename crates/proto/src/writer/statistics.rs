@@ -25,6 +25,8 @@ pub struct WriterStatistics {
     pub blocked: u64,
     /// Times that a reader was given up because it did not progress.
     pub given_up: u64,
+    /// Changes handed to readers of this process, past the network; once for each reader.
+    pub in_process: u64,
 }
 
 impl WriterStatistics {

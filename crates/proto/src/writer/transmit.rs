@@ -44,6 +44,7 @@ impl Writer {
         }
         if self.audience.destinations().is_empty() {
             self.skip_unsent();
+            self.update_acknowledged();
             self.progress = true;
             return;
         }
@@ -431,6 +432,7 @@ impl Writer {
         // Who owes nothing would have to answer a shared one too.
         let shared = due.len() > OWN_HEARTBEATS_MAX
             && due.len() >= self.readers.len() / 2
+            && self.aside == 0
             && due.iter().all(|guid| self.is_confirmed(*guid));
         if shared {
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);

@@ -10,6 +10,7 @@ use whimbrel_net::decorate::Faults;
 use whimbrel_net::interfaces::Selection;
 
 use super::environment::Environment;
+use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::join;
 use super::participant::{DomainParticipant, ParticipantInner};
@@ -25,10 +26,10 @@ use crate::error::Error;
 ///
 /// What is not set here comes from the environment: `WHIMBREL_INTERFACES` (names, globs, networks,
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
-/// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_LOG` (`warn` or `off`), and
-/// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
-/// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
-/// program says otherwise.
+/// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
+/// `off`), `WHIMBREL_LOG` (`warn` or `off`), and `WHIMBREL_DOMAIN` for
+/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
+/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
@@ -95,6 +96,15 @@ impl DomainParticipantBuilder {
     #[must_use]
     pub fn ip(mut self, ip: IpVersions) -> Self {
         self.asked.ip = Some(ip);
+        self
+    }
+
+    /// How samples reach readers of the same process, as in `WHIMBREL_IN_PROCESS`: directly by
+    /// default. Where the participant of the writer or that of the reader says off, writes a
+    /// [capture](Self::capture) or has [faults](Self::faults), they go by the network.
+    #[must_use]
+    pub fn in_process(mut self, how: InProcess) -> Self {
+        self.asked.in_process = Some(how);
         self
     }
 
@@ -239,6 +249,7 @@ impl DomainParticipantBuilder {
             families: join::families(settings.ip.value),
             waiting: settings.waiting.value,
             peers: join::peer_locators(&settings),
+            in_process: settings.in_process.value,
             fittings: Fittings {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,
                 faults: self.faults,

@@ -45,6 +45,12 @@ pub(super) const PEERS: Variable = Variable {
     check: |text| values::peers(text).map(drop),
 };
 
+pub(super) const IN_PROCESS: Variable = Variable {
+    name: "WHIMBREL_IN_PROCESS",
+    allowed: "direct, queued or off",
+    check: |text| values::in_process(text).map(drop),
+};
+
 pub(super) const IP: Variable = Variable {
     name: "WHIMBREL_IP",
     allowed: "4, 6 or 46",
@@ -69,7 +75,16 @@ pub(super) const WAITING: Variable = Variable {
     check: |text| values::waiting(text).map(drop),
 };
 
-const VARIABLES: &[Variable] = &[DISCOVERY_RATE, DOMAIN, INTERFACES, IP, LOG, PEERS, WAITING];
+const VARIABLES: &[Variable] = &[
+    DISCOVERY_RATE,
+    DOMAIN,
+    INTERFACES,
+    IN_PROCESS,
+    IP,
+    LOG,
+    PEERS,
+    WAITING,
+];
 
 /// A variable of the environment that is not understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -223,7 +238,7 @@ mod tests {
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
-                 WHIMBREL_INTERFACES, WHIMBREL_IP, WHIMBREL_LOG, \
+                 WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
                  WHIMBREL_PEERS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",

@@ -11,6 +11,7 @@ mod discovered;
 mod environment;
 mod factory;
 mod ignore;
+mod in_process;
 mod interfaces;
 mod ip;
 mod join;
@@ -26,6 +27,7 @@ pub use self::discovered::{
     SocketDiagnostics,
 };
 pub use self::environment::{EnvironmentProblem, environment_problems};
+pub use self::in_process::InProcess;
 pub use self::interfaces::{Interface, InterfaceAddress, system_interfaces};
 pub use self::ip::IpVersions;
 pub use self::participant::DomainParticipant;

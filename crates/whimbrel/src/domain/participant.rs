@@ -10,9 +10,9 @@ use whimbrel_base::qos::{DomainParticipantQos, PublisherQos, SubscriberQos, Topi
 use whimbrel_net::interfaces::Interface;
 
 use crate::driver::callbacks::Callback;
+use crate::driver::handle::handle_of;
 use crate::driver::participant::ParticipantCore;
 use crate::driver::topic::TopicCore;
-use crate::driver::writer::handle_of;
 use crate::error::Error;
 
 /// A program's membership in a domain. DDS 1.4 §2.2.2.2.1.

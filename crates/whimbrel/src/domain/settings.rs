@@ -9,6 +9,7 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{self, Environment, Variable};
+use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::values::{self, Fault, Peer};
 use super::waiting::Waiting;
@@ -72,6 +73,7 @@ pub(super) struct Asked {
     pub(super) interfaces: Option<String>,
     pub(super) peers: Option<Vec<String>>,
     pub(super) ip: Option<IpVersions>,
+    pub(super) in_process: Option<InProcess>,
     pub(super) multicast: Option<bool>,
     pub(super) loopback_probing: Option<bool>,
     pub(super) waiting: Option<Waiting>,
@@ -114,6 +116,7 @@ pub(super) struct Settings {
     pub(super) interfaces: Sourced<InterfaceFilter>,
     pub(super) peers: Sourced<Vec<Peer>>,
     pub(super) ip: Sourced<IpVersions>,
+    pub(super) in_process: Sourced<InProcess>,
     pub(super) multicast: Sourced<bool>,
     pub(super) loopback_probing: Sourced<bool>,
     pub(super) waiting: Sourced<Waiting>,
@@ -156,6 +159,12 @@ impl Settings {
                 values::peers,
             )?,
             ip: either(asked.ip, environment, environment::IP, values::ip)?,
+            in_process: either(
+                asked.in_process,
+                environment,
+                environment::IN_PROCESS,
+                values::in_process,
+            )?,
             multicast: Sourced::of_builder(asked.multicast, true),
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
             waiting: either(
@@ -233,6 +242,12 @@ impl Settings {
                 peers_text(it)
             }),
             of_variable("ip", &self.ip, environment::IP, IpVersions::to_string),
+            of_variable(
+                "in_process",
+                &self.in_process,
+                environment::IN_PROCESS,
+                InProcess::to_string,
+            ),
             plain("multicast", &self.multicast, SWITCH, on_or_off),
             plain(
                 "loopback_probing",
@@ -269,9 +284,14 @@ impl Settings {
                 if *aloud { "warn" } else { "off" }.into()
             }),
         ];
+        list.extend(self.list_limits());
+        list
+    }
+
+    fn list_limits(&self) -> impl Iterator<Item = Setting> {
         let defaults = Limits::DEFAULT.entries();
         let limits = self.limits.value.entries();
-        list.extend(limits.into_iter().zip(defaults).map(|(entry, default)| {
+        limits.into_iter().zip(defaults).map(|(entry, default)| {
             let source = if entry == default {
                 SettingSource::Default
             } else {
@@ -284,8 +304,7 @@ impl Settings {
                 variable: None,
                 allowed: "a number",
             }
-        }));
-        list
+        })
     }
 }
 
@@ -406,6 +425,7 @@ mod tests {
         check(&nothing, &[], "interfaces", ("all", default));
         check(&nothing, &[], "peers", ("none", default));
         check(&nothing, &[], "ip", ("4", default));
+        check(&nothing, &[], "in_process", ("direct", default));
         check(&nothing, &[], "lease", ("10s", default));
         check(&nothing, &[], "log", ("warn", default));
         let rate = "discovery_bytes_per_s_max";
@@ -415,6 +435,7 @@ mod tests {
             ("WHIMBREL_IP", "46"),
             ("WHIMBREL_PEERS", "10.0.0.7:99, ::1"),
             ("WHIMBREL_INTERFACES", "eth*, !lo"),
+            ("WHIMBREL_IN_PROCESS", "queued"),
             ("WHIMBREL_LOG", "off"),
             ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
         ];
@@ -425,6 +446,8 @@ mod tests {
         let domain = ("7", variable("WHIMBREL_DOMAIN"));
         check(&nothing, &pairs, "domain", domain);
         check(&nothing, &pairs, "ip", ("46", variable("WHIMBREL_IP")));
+        let in_process = ("queued", variable("WHIMBREL_IN_PROCESS"));
+        check(&nothing, &pairs, "in_process", in_process);
         check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
         let interfaces = ("eth*,!lo", variable("WHIMBREL_INTERFACES"));
         check(&nothing, &pairs, "interfaces", interfaces);
@@ -433,6 +456,7 @@ mod tests {
             interfaces: Some("lo".into()),
             peers: Some(vec!["10.0.0.8".into()]),
             ip: Some(IpVersions::V6),
+            in_process: Some(InProcess::Off),
             discovery_bytes_per_s_max: Some(5000),
             ..Asked::default()
         };
@@ -441,6 +465,7 @@ mod tests {
         check(&all, &pairs, "domain", ("3", builder));
         check(&all, &pairs, "peers", ("10.0.0.8", builder));
         check(&all, &pairs, "ip", ("6", builder));
+        check(&all, &pairs, "in_process", ("off", builder));
         check(&all, &pairs, "interfaces", ("lo", builder));
     }
 

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use whimbrel_net::interfaces::InterfaceFilter;
 
+use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::nearest::nearest;
 use super::waiting::Waiting;
@@ -105,6 +106,13 @@ pub(super) fn waiting(text: &str) -> Result<Waiting, Fault> {
     })
 }
 
+pub(super) fn in_process(text: &str) -> Result<InProcess, Fault> {
+    text.parse().map_err(|error: Error| Fault {
+        at: 1,
+        what: error.to_string(),
+    })
+}
+
 /// Whether warnings are said on standard error.
 pub(super) fn log(text: &str) -> Result<bool, Fault> {
     match text.trim() {
@@ -142,6 +150,11 @@ mod tests {
         check(domain("233").map(drop), 1, "233");
         check(domain("-1").map(drop), 1, "-1");
         check(ip("v4").map(drop), 1, "v4");
+        check(
+            in_process("direkt").map(drop),
+            1,
+            "did you mean \"direct\"?",
+        );
         check(log("wran").map(drop), 1, "did you mean \"warn\"?");
     }
 

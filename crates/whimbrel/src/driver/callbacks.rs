@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use whimbrel_base::status::StatusMask;
 
 use super::contain::contain;
+use super::role;
 use super::sync::atomic::{AtomicU32, Ordering};
 use super::sync::{Arc, Mutex, Weak, lock};
 use super::wake::Bell;
@@ -143,6 +144,7 @@ impl Callbacks {
     }
 
     fn work(&self) {
+        role::note_driver();
         while let Task::Tell(target) = self.next() {
             // The last handle of an entity may go here, and with it user code that panics.
             let _ = contain(|| {

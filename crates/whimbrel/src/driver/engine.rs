@@ -15,6 +15,7 @@ use super::callbacks::Callbacks;
 use super::clock;
 use super::contain::contain;
 use super::reception::{Receive, Reception, Watch};
+use super::role;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, PoisonError, Weak, lock, thread};
 use super::timers::{Timed, TimerSlot, Timers};
@@ -126,6 +127,7 @@ impl Deref for Driver {
 
 impl Engine {
     fn run(&self) {
+        role::note_driver();
         let mut events = Events::with_capacity(16);
         while !self.stopping.load(Ordering::SeqCst) {
             // A user's type may panic on this thread; the bus goes on without that step.

@@ -9,7 +9,7 @@ use whimbrel_net::interfaces::{Interface, InterfaceFilter};
 use whimbrel_proto::InterfaceAddress;
 
 use super::ports;
-use crate::domain::Waiting;
+use crate::domain::{InProcess, Waiting};
 
 /// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
 /// less than we do.
@@ -38,6 +38,8 @@ pub(crate) struct Network {
     pub(crate) waiting: Waiting,
     /// Explicit peers.
     pub(crate) peers: Vec<Locator>,
+    /// How samples reach readers of this process.
+    pub(crate) in_process: InProcess,
     pub(crate) fittings: Fittings,
 }
 
@@ -53,6 +55,17 @@ impl Network {
     pub(crate) fn select(&self, existing: &[Interface]) -> Vec<Interface> {
         let selection = self.filter.select(existing);
         selection.map_or_else(|_| Vec::new(), |it| it.interfaces)
+    }
+
+    /// How samples reach readers of this process: what captures and faults are to see goes by the
+    /// network.
+    pub(crate) fn in_process(&self) -> InProcess {
+        let watched = self.fittings.tap.is_some() || self.fittings.faults.is_some();
+        if watched {
+            InProcess::Off
+        } else {
+            self.in_process
+        }
     }
 
     /// The addresses of this host where others may listen.

@@ -17,6 +17,7 @@ use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 use super::clock;
 use super::contain::contain;
 use super::engine::Driver;
+use super::neighbours::{self, Resident};
 use super::network::Network;
 use super::reader::ReaderCore;
 use super::reception::Reception;
@@ -30,6 +31,7 @@ use super::topic::TopicCore;
 use super::wake::Bell;
 use super::warning::{Warning, Warnings};
 use super::writer::WriterCore;
+use crate::domain::InProcess;
 
 /// A participant.
 pub(crate) struct ParticipantCore {
@@ -110,8 +112,17 @@ impl ParticipantCore {
             core.status.bell.receive_at(Weak::clone(&reception));
             core.bell.receive_at(reception);
         }
+        if core.in_process() != InProcess::Off {
+            let me: Weak<dyn Resident> = core.me.clone();
+            neighbours::enter(core.prefix, me);
+        }
         core.change(|_, _| ());
         Ok(core)
+    }
+
+    /// How samples reach readers of this process.
+    pub(crate) fn in_process(&self) -> InProcess {
+        self.network.in_process()
     }
 
     fn listen(&self, socket: &Arc<UdpSocket>) -> io::Result<()> {
@@ -363,6 +374,12 @@ impl ParticipantCore {
     }
 }
 
+impl Resident for ParticipantCore {
+    fn reader(&self, entity: EntityId) -> Option<Arc<ReaderCore>> {
+        self.routing.load().readers().get(&entity).cloned()
+    }
+}
+
 impl Timed for ParticipantCore {
     fn on_timer(&self, _now: Instant) {
         self.change(|control, now| control.handle_timeout(now));
@@ -375,6 +392,7 @@ impl Timed for ParticipantCore {
 
 impl Drop for ParticipantCore {
     fn drop(&mut self) {
+        neighbours::leave(self.prefix);
         self.driver.disarm(&self.timer);
         for reception in lock(&self.receptions).drain(..) {
             self.driver.remove(&reception);

@@ -1,5 +1,6 @@
 //! A local reader: its machine under its own lock, and who is told of its statuses.
 
+use std::any::TypeId;
 use std::collections::BTreeSet;
 
 use whimbrel_base::buffer::SharedBytes;
@@ -13,21 +14,24 @@ use whimbrel_base::status::{
 };
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_net::poll::Signal;
-use whimbrel_proto::cache::{CachedSample, Selector};
+use whimbrel_proto::cache::{CacheChange, CachedSample, Selector};
 use whimbrel_proto::peer::MatchedWriter;
 use whimbrel_proto::receive::Inbound;
+use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
 use super::engine::Engine;
+use super::handle::handle_of;
+use super::manners::Manners;
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::{EntityStatus, News};
 use super::sync::atomic::AtomicU64;
 use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
-use super::writer::handle_of;
+use crate::domain::InProcess;
 
 /// What changes with every match.
 const MATCHED: StatusMask =
@@ -67,6 +71,7 @@ pub(crate) struct ReaderCore {
     timer: TimerSlot,
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
+    manners: Manners,
 }
 
 impl ReaderCore {
@@ -75,6 +80,7 @@ impl ReaderCore {
         sockets: Arc<Sockets>,
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
+        manners: Manners,
     ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             guid: config.guid,
@@ -92,6 +98,7 @@ impl ReaderCore {
             timer: TimerSlot::default(),
             sockets,
             engine,
+            manners,
         })
     }
 
@@ -173,6 +180,41 @@ impl ReaderCore {
         };
         self.drain(state, now);
         outcome
+    }
+
+    /// The type of its data; none for raw readers.
+    pub(super) fn data_type(&self) -> Option<TypeId> {
+        self.manners.data_type
+    }
+
+    /// Takes a change that a writer of this process hands over, and says whether that is news;
+    /// `None` where it is to come by the network. Values that gave way go to `discarded`.
+    pub(super) fn take_over(
+        &self,
+        state: &mut ReaderState,
+        change: CacheChange,
+        key: &[u8],
+        discarded: &mut Vec<SharedValue>,
+    ) -> Option<bool> {
+        let news = state.machine.take_over(change, key)?;
+        discarded.extend(state.machine.cache_mut().take_discarded());
+        if news {
+            self.status.mark(StatusMask::of(StatusKind::DataAvailable));
+            if let Some(signal) = self.signal.get() {
+                signal.set();
+            }
+        }
+        Some(news)
+    }
+
+    /// Tells of what was handed over. Call it without a lock.
+    pub(super) fn tell_of_parcel(&self) {
+        if self.manners.in_process == InProcess::Direct {
+            self.status.tell_data_here();
+        } else {
+            self.status
+                .tell(News::of(StatusMask::of(StatusKind::DataAvailable)));
+        }
     }
 
     /// Moves or copies samples out of the cache and goes on with what had found no room.

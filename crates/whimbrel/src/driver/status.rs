@@ -2,16 +2,20 @@
 //!
 //! Every entity has one [`EntityStatus`]; those of writers and readers lead to that of their
 //! publisher or subscriber and on to their participant's, the way listeners are looked for
-//! (DDS 1.4 §2.2.4.2.3). Never runs user code on the thread that changes something.
+//! (DDS 1.4 §2.2.4.2.3). Listeners run on the callback thread; only that of a reader itself may run
+//! on a thread of the program which writes to it ([`EntityStatus::tell_data_here`]).
 
 use std::any::Any;
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
 use super::callbacks::{Callback, CallbackSlot, Callbacks, Dispatch, Owner};
+use super::here::{self, Hears};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::sync::{Arc, OnceLock, Weak};
 use super::wake::Bell;
+
+const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
 
 /// What whoever waits for an entity is to be told, once no lock is held.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,7 @@ pub(crate) struct EntityStatus {
     enabled: AtomicU32,
     /// Changed statuses that no listener has been told of.
     pending: AtomicU32,
+    /// Somebody tells the listeners, or is about to: one at a time.
     queued: AtomicBool,
     /// DATA_AVAILABLE is to be told past listeners for DATA_ON_READERS.
     forward: AtomicBool,
@@ -134,6 +139,30 @@ impl EntityStatus {
         }
     }
 
+    /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
+    /// is the reader's own and not under way already. Call it without a lock.
+    pub(crate) fn tell_data_here(&self) {
+        self.bell.ring();
+        if let Some(parent) = &self.parent {
+            parent.bell.ring();
+        }
+        if !self.hears_data_itself() {
+            return self.retell(DATA);
+        }
+        self.pending.fetch_or(DATA.0, Ordering::SeqCst);
+        if !self.queued.swap(true, Ordering::SeqCst) && !here::call(self) {
+            self.leave_to_callbacks();
+        }
+    }
+
+    /// True when nobody is to hear of data but this entity's own listener.
+    fn hears_data_itself(&self) -> bool {
+        let own = self.listener.mask().contains(StatusKind::DataAvailable);
+        let first = StatusKind::DataOnReaders;
+        let above = || self.levels().skip(1);
+        own && !above().any(|level| level.listener.mask().contains(first))
+    }
+
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
         self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
@@ -194,8 +223,7 @@ impl EntityStatus {
     fn enqueue(&self, kinds: StatusMask) {
         self.pending.fetch_or(kinds.0, Ordering::SeqCst);
         if !self.queued.swap(true, Ordering::SeqCst) {
-            let me: Weak<dyn Dispatch> = self.me.clone();
-            self.callbacks.enqueue(me);
+            self.leave_to_callbacks();
         }
     }
 
@@ -231,7 +259,7 @@ impl Dispatch for EntityStatus {
     }
 
     fn dispatch(&self) {
-        self.queued.store(false, Ordering::SeqCst);
+        let _release = Release(self);
         let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
         // What the program has read itself in the meantime is no news.
         let mut pending = pending & self.changed();
@@ -259,6 +287,49 @@ impl Dispatch for EntityStatus {
             for kind in kinds.iter() {
                 level.call(&owner, StatusMask::of(kind));
             }
+        }
+    }
+}
+
+/// Whoever calls these has set `queued`.
+impl Hears for EntityStatus {
+    fn dispatch_data(&self) {
+        let _release = Release(self);
+        let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {
+            self.pending.store(0, Ordering::SeqCst);
+            return;
+        };
+        if !self.hears_data_itself() || self.forward.load(Ordering::SeqCst) {
+            // It has changed since: the callback thread finds out who is to hear.
+            return;
+        }
+        let pending = StatusMask(self.pending.fetch_and(!DATA.0, Ordering::SeqCst));
+        if (pending & self.changed()).intersects(DATA) {
+            self.listener.run(&owner, DATA);
+        }
+    }
+
+    fn leave_to_callbacks(&self) {
+        let me: Weak<dyn Dispatch> = self.me.clone();
+        self.callbacks.enqueue(me);
+    }
+
+    fn myself(&self) -> Option<Arc<dyn Hears>> {
+        let me: Arc<dyn Hears> = self.me.upgrade()?;
+        Some(me)
+    }
+}
+
+/// Lets the next one tell, and sees to what came in the meantime.
+struct Release<'a>(&'a EntityStatus);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        let status = self.0;
+        status.queued.store(false, Ordering::SeqCst);
+        let left = status.pending.load(Ordering::SeqCst);
+        if left != 0 && !status.queued.swap(true, Ordering::SeqCst) {
+            status.leave_to_callbacks();
         }
     }
 }

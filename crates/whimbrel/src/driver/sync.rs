@@ -9,11 +9,15 @@ pub(crate) use std::sync::{Arc, OnceLock, PoisonError, Weak};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(shuttle))]
 pub(crate) use std::thread;
+#[cfg(not(shuttle))]
+pub(crate) use std::thread_local;
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread;
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread_local;
 
 /// A value that is read without a lock and replaced as a whole.
 #[cfg(not(shuttle))]

@@ -1,5 +1,7 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
+mod pass;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use whimbrel_base::budget::Account;
@@ -13,15 +15,19 @@ use whimbrel_base::status::{
     LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
     StatusMask,
 };
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
+use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
 use super::contain::contain;
 use super::engine::Engine;
+use super::handle::handle_of;
+use super::manners::Manners;
+use super::neighbours::{self, Handed, Neighbour};
 use super::sockets::{SocketOutbox, Sockets};
 use super::status::{EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -69,6 +75,9 @@ pub(crate) struct WriterState {
     confirmed: BTreeSet<Guid>,
     /// Readers given up and not warned of yet.
     given_up: Vec<Guid>,
+    /// Matched readers of this process, in the order of their GUIDs.
+    neighbours: Arc<Vec<Neighbour>>,
+    handed: Handed,
 }
 
 impl WriterState {
@@ -134,13 +143,16 @@ pub(crate) struct WriterCore {
     awaited: AtomicUsize,
     /// Some reader in `given_up` was not warned of yet.
     gave_up: AtomicBool,
+    manners: Manners,
 }
 
 /// What a write needs besides the payload.
 pub(crate) struct Draft {
     pub(crate) change: NewChange,
-    /// How long to wait for room in history.
-    pub(crate) max_blocking: Option<std::time::Duration>,
+    /// The data as the program has it, where it shares that.
+    pub(crate) value: Option<SharedValue>,
+    /// When it is written, by the wall clock.
+    pub(crate) at: Timestamp,
 }
 
 impl WriterCore {
@@ -150,6 +162,7 @@ impl WriterCore {
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
         warnings: Arc<Warnings>,
+        manners: Manners,
     ) -> Arc<Self> {
         let key_account = Account::new(config.budget.clone());
         Arc::new_cyclic(|me| Self {
@@ -165,6 +178,8 @@ impl WriterCore {
                 key_account,
                 confirmed: BTreeSet::new(),
                 given_up: Vec::new(),
+                neighbours: Arc::default(),
+                handed: Handed::default(),
             }),
             bell: Arc::clone(&status.bell),
             status,
@@ -175,6 +190,7 @@ impl WriterCore {
             warnings,
             awaited: AtomicUsize::new(0),
             gave_up: AtomicBool::new(false),
+            manners,
         })
     }
 
@@ -183,9 +199,11 @@ impl WriterCore {
     }
 
     /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
-    pub(crate) fn drain(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+    pub(crate) fn drain(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+        let handed = std::mem::take(&mut state.handed);
         let news = self.settle(state, now);
         self.status.tell(news);
+        handed.tell();
         if self.gave_up.swap(false, Ordering::SeqCst) {
             self.warn_of_given_up();
         }
@@ -235,18 +253,25 @@ impl WriterCore {
         if news { News::RING } else { News::NONE }
     }
 
-    /// Writes a change that was encoded under the lock `state`; blocks while history is full.
+    /// Writes a change that was encoded under the lock `state`; blocks while history is full, as
+    /// long as `max_blocking` says.
     ///
     /// # Errors
     /// What the machine refuses; `WouldBlock` when the wait was too long.
     pub(crate) fn write(
         &self,
         state: MutexGuard<'_, WriterState>,
-        draft: Draft,
+        draft: &Draft,
+        max_blocking: impl FnOnce() -> Option<std::time::Duration>,
     ) -> Result<SequenceNumber, WriteError> {
         let mut state = state;
+        if let Some(neighbours) = self.pass(&mut state, draft) {
+            let sequence = state.machine.last_sequence();
+            Self::tell_of_pass(state, &neighbours);
+            return Ok(sequence);
+        }
         let started = clock::now();
-        match self.admit(&mut state, started, &draft.change) {
+        match self.admit(&mut state, started, draft) {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {
                 self.drain(state, started);
@@ -257,24 +282,24 @@ impl WriterCore {
                 return outcome;
             }
         }
-        let deadline = draft.max_blocking.and_then(clock::deadline);
+        let deadline = max_blocking().and_then(clock::deadline);
         self.blocked.fetch_add(1, Ordering::SeqCst);
-        let written = || self.try_write(&draft.change);
+        let written = || self.try_write(draft);
         let waited = self.bell.wait_until(deadline, written);
         self.blocked.fetch_sub(1, Ordering::SeqCst);
-        waited.unwrap_or_else(|| self.replace(&draft.change))
+        waited.unwrap_or_else(|| self.replace(draft))
     }
 
     fn admit(
         &self,
         state: &mut WriterState,
         now: Instant,
-        change: &NewChange,
+        draft: &Draft,
     ) -> Result<SequenceNumber, WriteError> {
         if self.is_held(state) {
             return Err(WriteError::WouldBlock);
         }
-        state.machine.write(now, change.clone())
+        self.append(state, now, draft)
     }
 
     /// Holds what is written until `count` readers are matched in both directions.
@@ -295,7 +320,7 @@ impl WriterCore {
 
     /// After all the waiting allowed: a KEEP_LAST history replaces what has not left yet, any
     /// other stays as it is. DDS 1.4 §2.2.3.18.
-    fn replace(&self, change: &NewChange) -> Result<SequenceNumber, WriteError> {
+    fn replace(&self, draft: &Draft) -> Result<SequenceNumber, WriteError> {
         let mut state = self.lock();
         if state.machine.config().depth.is_none() {
             return Err(WriteError::WouldBlock);
@@ -305,19 +330,16 @@ impl WriterCore {
         }
         let now = clock::now();
         state.machine.skip_unsent();
-        let outcome = state.machine.write(now, change.clone());
+        let outcome = self.append(&mut state, now, draft);
         self.drain(state, now);
         outcome
     }
 
     /// Writes an encoded change; `None` while history is full.
-    pub(crate) fn try_write(
-        &self,
-        change: &NewChange,
-    ) -> Option<Result<SequenceNumber, WriteError>> {
+    pub(crate) fn try_write(&self, draft: &Draft) -> Option<Result<SequenceNumber, WriteError>> {
         let mut state = self.lock();
         let now = clock::now();
-        let outcome = self.admit(&mut state, now, change);
+        let outcome = self.admit(&mut state, now, draft);
         self.drain(state, now);
         (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
     }
@@ -341,8 +363,13 @@ impl WriterCore {
 
     pub(crate) fn matched(&self, now: Instant, reader: MatchedReader) -> News {
         let guid = reader.guid;
+        let neighbour = neighbours::find(guid, self.manners);
         let mut state = self.lock();
         state.machine.handle_matched(now, reader);
+        if let Some(neighbour) = neighbour {
+            state.machine.note_in_process(guid);
+            neighbours::add(&mut state.neighbours, neighbour);
+        }
         let news = state.matched.insert(guid);
         if news {
             state.statuses.publication_matched.matched(handle_of(guid));
@@ -355,6 +382,7 @@ impl WriterCore {
     pub(crate) fn unmatched(&self, now: Instant, reader: Guid) -> News {
         let mut state = self.lock();
         state.machine.handle_unmatched(now, reader);
+        let _neighbour = neighbours::remove(&mut state.neighbours, reader);
         state.confirmed.remove(&reader);
         let news = state.matched.remove(&reader);
         if news {
@@ -397,11 +425,6 @@ impl WriterCore {
         self.status.clear(kind);
         read(&mut state.statuses)
     }
-}
-
-/// How statuses and samples name an entity of the bus.
-pub(crate) fn handle_of(guid: Guid) -> InstanceHandle {
-    InstanceHandle(guid.to_bytes())
 }
 
 impl Timed for WriterCore {

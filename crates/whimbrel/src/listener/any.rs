@@ -8,7 +8,7 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_types::DdsType;
 
-use crate::driver::writer::handle_of;
+use crate::driver::handle::handle_of;
 use crate::publication::{DataWriter, WriterInner};
 use crate::subscription::{DataReader, ReaderInner, Subscriber};
 

@@ -12,6 +12,7 @@ use whimbrel_types::DdsType;
 use super::writer::{DataWriter, write_error};
 use crate::driver::clock;
 use crate::driver::task::until;
+use crate::driver::writer::Draft;
 use crate::error::Error;
 
 impl<T: DdsType> DataWriter<T> {
@@ -37,19 +38,24 @@ impl<T: DdsType> DataWriter<T> {
                 timestamp,
                 payload: self.inner.core.lock().pool.share(encoded.buffer),
             };
-            (change, encoded.key)
+            let draft = Draft {
+                change,
+                value: None,
+                at: timestamp,
+            };
+            (draft, encoded.key)
         }));
         let writer = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {
             match draft.take()? {
                 Err(error) => Some(Err(error)),
-                Ok((change, key)) => match writer.inner.core.try_write(&change) {
+                Ok((written, key)) => match writer.inner.core.try_write(&written) {
                     None => {
-                        draft = Some(Ok((change, key)));
+                        draft = Some(Ok((written, key)));
                         None
                     }
                     Some(outcome) => Some(outcome.map_err(write_error).map(|_| {
-                        writer.note_written(change.instance, kind, key);
+                        writer.note_written(written.change.instance, kind, key);
                     })),
                 },
             }

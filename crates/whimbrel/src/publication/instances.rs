@@ -6,7 +6,7 @@ use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_types::{DdsType, key_from_payload, key_to_payload};
 
-use super::writer::{DataWriter, instance_of, needs_key, write_error};
+use super::writer::{DataWriter, Stamp, instance_of, needs_key, write_error};
 use crate::driver::clock;
 use crate::driver::sync::lock;
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl<T: DdsType> DataWriter<T> {
         } else {
             ChangeKind::Unregistered
         };
-        self.put(kind, value, timestamp, self.max_blocking())
+        self.put((kind, value), Stamp::of(timestamp), || self.max_blocking())
     }
 
     /// Names the instance of `value` where this writer knows it. DDS 1.4 §2.2.2.4.2.10.

@@ -13,6 +13,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::{DataWriterQos, History, ReliabilityKind};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, WriteError, WriterConfig, WriterStatistics};
 use whimbrel_proto::{LocalWriter, Participant};
 use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
@@ -20,9 +21,11 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 use super::publisher::{Publisher, PublisherInner};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
+use crate::driver::handle::handle_of;
+use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
 use crate::driver::status::EntityStatus;
-use crate::driver::writer::{Draft, WriterCore, handle_of};
+use crate::driver::writer::{Draft, WriterCore};
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::{Topic, TopicInner};
@@ -47,6 +50,29 @@ pub(crate) struct WriterInner {
     pub(super) representation: Representation,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
+}
+
+/// When something is written.
+#[derive(Clone, Copy)]
+pub(super) struct Stamp {
+    /// When the program says that it was.
+    pub(super) source: Timestamp,
+    /// When it is, by the wall clock.
+    pub(super) now: Timestamp,
+}
+
+impl Stamp {
+    pub(super) fn now() -> Self {
+        let now = clock::wall();
+        Self { source: now, now }
+    }
+
+    pub(super) fn of(source: Timestamp) -> Self {
+        Self {
+            source,
+            now: clock::wall(),
+        }
+    }
 }
 
 /// A value on its way into history.
@@ -111,6 +137,10 @@ impl<T: DdsType> DataWriter<T> {
                 Some(&publisher.inner.status),
             ),
             Arc::clone(&participant.core.warnings),
+            Manners {
+                in_process: participant.core.in_process(),
+                data_type: Some(TypeId::of::<T>()),
+            },
         );
         participant.core.add_writer(&core);
         let inner = Arc::new(WriterInner {
@@ -194,7 +224,8 @@ impl<T: DdsType> DataWriter<T> {
     /// [`Error::Timeout`] when history stayed full, [`Error::OutOfResources`] over a limit, or a
     /// value that cannot be encoded.
     pub fn write(&self, value: &T) -> Result<(), Error> {
-        self.write_with_timestamp(value, clock::wall())
+        let at = Stamp::now();
+        self.put((ChangeKind::Alive, value), at, || self.max_blocking())
     }
 
     /// As [`DataWriter::write`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
@@ -202,7 +233,8 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// As [`DataWriter::write`].
     pub fn write_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
-        self.put(ChangeKind::Alive, value, timestamp, self.max_blocking())
+        let at = Stamp::of(timestamp);
+        self.put((ChangeKind::Alive, value), at, || self.max_blocking())
     }
 
     /// As [`DataWriter::write`] but never blocks.
@@ -210,12 +242,9 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// [`Error::Timeout`] when history is full; else as [`DataWriter::write`].
     pub fn try_write(&self, value: &T) -> Result<(), Error> {
-        self.put(
-            ChangeKind::Alive,
-            value,
-            clock::wall(),
-            Some(StdDuration::ZERO),
-        )
+        self.put((ChangeKind::Alive, value), Stamp::now(), || {
+            Some(StdDuration::ZERO)
+        })
     }
 
     /// Deletes the instance that `value` belongs to. DDS 1.4 §2.2.2.4.2.13.
@@ -232,7 +261,8 @@ impl<T: DdsType> DataWriter<T> {
     /// As [`DataWriter::dispose`].
     pub fn dispose_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
         needs_key::<T>()?;
-        self.put(ChangeKind::Disposed, value, timestamp, self.max_blocking())
+        let at = Stamp::of(timestamp);
+        self.put((ChangeKind::Disposed, value), at, || self.max_blocking())
     }
 
     pub(super) fn max_blocking(&self) -> Option<StdDuration> {
@@ -242,24 +272,35 @@ impl<T: DdsType> DataWriter<T> {
 
     pub(super) fn put(
         &self,
-        kind: ChangeKind,
-        value: &T,
-        timestamp: Timestamp,
-        max_blocking: Option<StdDuration>,
+        (kind, value): (ChangeKind, &T),
+        at: Stamp,
+        max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let encoded = self.encode(kind, value)?;
+        self.put_encoded(kind, encoded, (at, None), max_blocking)
+    }
+
+    /// Writes what is encoded, and shares it with readers of this process where it is a value too.
+    pub(super) fn put_encoded(
+        &self,
+        kind: ChangeKind,
+        encoded: Encoded,
+        (at, value): (Stamp, Option<SharedValue>),
+        max_blocking: impl FnOnce() -> Option<StdDuration>,
+    ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
-        let change = NewChange {
-            kind,
-            instance: encoded.instance,
-            timestamp,
-            payload: state.pool.share(encoded.buffer),
-        };
         let draft = Draft {
-            change,
-            max_blocking,
+            change: NewChange {
+                kind,
+                instance: encoded.instance,
+                timestamp: at.source,
+                payload: state.pool.share(encoded.buffer),
+            },
+            value,
+            at: at.now,
         };
-        self.inner.core.write(state, draft).map_err(write_error)?;
+        let outcome = self.inner.core.write(state, &draft, max_blocking);
+        outcome.map_err(write_error)?;
         self.note_written(encoded.instance, kind, encoded.key);
         Ok(())
     }

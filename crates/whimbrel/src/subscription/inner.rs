@@ -11,6 +11,7 @@ use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
 use whimbrel_proto::{LocalReader, Participant};
 
 use super::subscriber::{Subscriber, SubscriberInner};
+use crate::driver::manners::Manners;
 use crate::driver::reader::ReaderCore;
 use crate::driver::status::EntityStatus;
 use crate::error::Error;
@@ -61,6 +62,10 @@ impl ReaderInner {
                 &participant.core.driver.callbacks,
                 Some(&subscriber.inner.status),
             ),
+            Manners {
+                in_process: participant.core.in_process(),
+                data_type,
+            },
         );
         participant.core.add_reader(&core);
         let inner = Arc::new(Self {

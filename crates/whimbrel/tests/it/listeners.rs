@@ -4,13 +4,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 
 use whimbrel::base::status::{PublicationMatched, SubscriptionMatched};
+use whimbrel::domain::InProcess;
 use whimbrel::{
     AnyDataReader, AnyDataWriter, DataReader, DataReaderListener, DataReaderQos, DataWriter,
     DataWriterListener, DataWriterQos, DomainParticipantListener, PublisherListener, Sample,
     StatusKind, StatusMask, Subscriber, SubscriberListener, Topic, TopicListener, WaitSet,
 };
 
-use super::{Blob, PATIENCE, Position, matched_pair, pair, position};
+use super::{Blob, PATIENCE, Position, matched_pair, matched_pair_by, pair, position};
 
 /// Calls a function with what a reader's listener hears.
 struct OnData<F>(F);
@@ -339,7 +340,15 @@ fn listeners_may_call_everything_and_replace_themselves() {
 
 #[test]
 fn the_last_handle_of_everything_may_go_in_a_listener() {
-    let (writer, reader) = matched_pair();
+    let own = thread::current().name().map(str::to_owned);
+    check_last_handle(InProcess::Direct, own.as_deref());
+    check_last_handle(InProcess::Queued, Some("whimbrel-call"));
+    check_last_handle(InProcess::Off, Some("whimbrel-call"));
+}
+
+/// Where samples go in this way the thread of this name calls the listener.
+fn check_last_handle(how: InProcess, caller: Option<&str>) {
+    let (writer, reader) = matched_pair_by(how);
     let (to, from) = channel();
     let (give, given) = channel::<DataReader<Position>>();
     reader.set_listener(
@@ -352,7 +361,7 @@ fn the_last_handle_of_everything_may_go_in_a_listener() {
     );
     give.send(reader).unwrap();
     writer.write(&position("tram", 1)).unwrap();
-    assert_eq!(hear(&from).as_deref(), Some("whimbrel-call"));
+    assert_eq!(hear(&from).as_deref(), caller);
     let condition = writer.status_condition();
     condition.set_enabled_statuses(StatusKind::PublicationMatched);
     let _ = writer.publication_matched_status();

@@ -5,6 +5,7 @@ mod conditions;
 mod everything;
 mod exchange;
 mod features;
+mod in_process;
 mod listeners;
 mod lookup;
 mod meeting;
@@ -18,6 +19,7 @@ mod statuses;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use whimbrel::domain::{DomainParticipantBuilder, InProcess};
 use whimbrel::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant};
 
 /// Long enough for a loaded machine; nothing here waits that long unless it fails.
@@ -49,19 +51,36 @@ fn tag() -> String {
 
 /// Two participants alone in a part of the domain that no other test shares.
 fn pair() -> (DomainParticipant, DomainParticipant) {
+    pair_set_up(|builder| builder)
+}
+
+/// As [`pair`], set up as `set_up` says.
+fn pair_set_up(
+    set_up: impl Fn(DomainParticipantBuilder) -> DomainParticipantBuilder,
+) -> (DomainParticipant, DomainParticipant) {
     let tag = tag();
     let join = || {
         let builder = DomainParticipant::builder(77)
             .domain_tag(&tag)
             .interfaces("lo");
-        builder.build().unwrap()
+        set_up(builder).build().unwrap()
     };
     (join(), join())
 }
 
 /// A reliable writer and reader of positions, which keep everything and know of each other.
 fn matched_pair() -> (DataWriter<Position>, DataReader<Position>) {
-    let (here, there) = pair();
+    matched(&pair())
+}
+
+/// A [`matched_pair`] whose samples go in this way.
+fn matched_pair_by(how: InProcess) -> (DataWriter<Position>, DataReader<Position>) {
+    matched(&pair_set_up(|builder| builder.in_process(how)))
+}
+
+fn matched(
+    (here, there): &(DomainParticipant, DomainParticipant),
+) -> (DataWriter<Position>, DataReader<Position>) {
     let topic = here.create_topic("positions").unwrap();
     let writer = here
         .create_datawriter(&topic, DataWriterQos::default().reliable().keep_all())

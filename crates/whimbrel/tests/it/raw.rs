@@ -22,12 +22,17 @@ fn payloads_arrive_as_written_and_instances_follow_key_hashes() {
     writer.write(&position("tram", 1)).unwrap();
     writer.write(&position("bus", 2)).unwrap();
     writer.write(&position("tram", 3)).unwrap();
-    writer.dispose(&position("tram", 0)).unwrap();
     let mut samples = vec![];
-    while samples.len() < 4 {
-        reader.wait_for_data(PATIENCE).unwrap();
-        samples.extend(reader.take(usize::MAX));
-    }
+    let mut take_until = |count: usize| {
+        while samples.len() < count {
+            reader.wait_for_data(PATIENCE).unwrap();
+            samples.extend(reader.take(usize::MAX));
+        }
+    };
+    take_until(3);
+    // Before they were taken the last of them would have told of it.
+    writer.dispose(&position("tram", 0)).unwrap();
+    take_until(4);
     let decoded: Vec<Position> = samples
         .iter()
         .filter(|it| it.info().valid_data)

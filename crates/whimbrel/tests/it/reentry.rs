@@ -9,13 +9,14 @@ use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use whimbrel::base::reject::Reject;
+use whimbrel::domain::InProcess;
 use whimbrel::types::{DdsValue, Decoder, Encoder, KeyBounds, Kind, Shape};
 use whimbrel::{
     DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType, StatusKind,
     StatusMask, Topic, TopicListener, WaitSet,
 };
 
-use super::{PATIENCE, Position, matched_pair, pair, position};
+use super::{PATIENCE, Position, matched_pair, matched_pair_by, pair, position};
 
 /// Longest that the drop of an entity may take, whatever user code does meanwhile.
 const DROP_MAX: Duration = Duration::from_millis(500);
@@ -200,7 +201,13 @@ impl DataReaderListener<Position> for Blocking {
 
 #[test]
 fn a_listener_that_blocks_stops_neither_reception_nor_drop() {
-    let (writer, reader) = matched_pair();
+    check_blocked(InProcess::Queued);
+    check_blocked(InProcess::Off);
+}
+
+/// Where samples go in this way and the callback thread calls the listener.
+fn check_blocked(how: InProcess) {
+    let (writer, reader) = matched_pair_by(how);
     let (entered, has_entered) = channel();
     let (go, go_on) = channel();
     reader.set_listener(

@@ -82,6 +82,7 @@ fn sample(writer: WriterId, number: usize) -> CachedSample {
     CachedSample {
         payload: payload::sample(writer.0 as u64, number as u64, key, bytes),
         payload_is_key: false,
+        value: None,
         sequence: SequenceNumber(number as i64),
         info: SampleInfo {
             source_timestamp: timestamp,

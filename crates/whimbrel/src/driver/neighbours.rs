@@ -1,0 +1,240 @@
+//! Readers of the same process, to which writers hand their samples past the network.
+//!
+//! The protocol stays the truth: who is matched, what is acknowledged and what is to be sent. A
+//! reader that does not take a sample at once gets it as every other (`proto::writer::pass`).
+//!
+//! The lock of a reader is taken while that of a writer is held, never the other way round, and
+//! those of several readers in the order of their GUIDs.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex as StdMutex;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::Timestamp;
+use whimbrel_proto::cache::CacheChange;
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::value::SharedValue;
+use whimbrel_proto::writer::{NewChange, Writer};
+
+use super::contain::contain;
+use super::manners::Manners;
+use super::reader::ReaderCore;
+use super::sync::{Arc, PoisonError, Weak};
+use crate::domain::InProcess;
+
+/// Readers that are locked at once at most.
+pub(super) const AT_ONCE_MAX: usize = 64;
+
+/// The participants of this process that are to be met past the network. Outlives every model, so
+/// it is no part of one.
+static HERE: StdMutex<BTreeMap<GuidPrefix, Weak<dyn Resident>>> = StdMutex::new(BTreeMap::new());
+
+/// A matched reader of this process.
+pub(crate) struct Neighbour {
+    guid: Guid,
+    core: Arc<ReaderCore>,
+    /// It takes values as its writer has them.
+    takes_values: bool,
+}
+
+/// What is handed over.
+pub(super) struct Parcel<'a> {
+    pub(super) writer: Guid,
+    pub(super) change: &'a NewChange,
+    /// The data as the program has it, where it shares that.
+    pub(super) value: Option<&'a SharedValue>,
+    /// The serialized key, where it is known.
+    pub(super) key: &'a [u8],
+    /// When it arrives.
+    pub(super) reception: Timestamp,
+}
+
+/// A participant of this process.
+pub(super) trait Resident: Send + Sync {
+    /// Its reader `entity`.
+    fn reader(&self, entity: EntityId) -> Option<Arc<ReaderCore>>;
+}
+
+/// Participant `prefix` is here from now on.
+pub(super) fn enter(prefix: GuidPrefix, participant: Weak<dyn Resident>) {
+    let mut here = HERE.lock().unwrap_or_else(PoisonError::into_inner);
+    here.insert(prefix, participant);
+}
+
+/// Participant `prefix` is being dropped.
+pub(super) fn leave(prefix: GuidPrefix) {
+    let mut here = HERE.lock().unwrap_or_else(PoisonError::into_inner);
+    here.remove(&prefix);
+}
+
+/// The reader `guid` as a neighbour of a writer with these manners, if it is one.
+pub(super) fn find(guid: Guid, manners: Manners) -> Option<Neighbour> {
+    if manners.in_process == InProcess::Off {
+        return None;
+    }
+    let participant = {
+        let here = HERE.lock().unwrap_or_else(PoisonError::into_inner);
+        here.get(&guid.prefix)?.upgrade()
+    };
+    let core = participant?.reader(guid.entity)?;
+    let takes_values = core.data_type().is_some() && core.data_type() == manners.data_type;
+    Some(Neighbour {
+        guid,
+        core,
+        takes_values,
+    })
+}
+
+/// Adds `neighbour` to `all` of a writer.
+pub(super) fn add(all: &mut Arc<Vec<Neighbour>>, neighbour: Neighbour) {
+    let all = Arc::make_mut(all);
+    match all.binary_search_by_key(&neighbour.guid, |it| it.guid) {
+        Ok(at) => all[at] = neighbour,
+        Err(at) => all.insert(at, neighbour),
+    }
+}
+
+/// Removes the neighbour `guid`, if it is one. Drop it without a lock held.
+pub(super) fn remove(all: &mut Arc<Vec<Neighbour>>, guid: Guid) -> Option<Neighbour> {
+    let at = all.iter().position(|it| it.guid == guid)?;
+    Some(Arc::make_mut(all).remove(at))
+}
+
+impl Clone for Neighbour {
+    fn clone(&self) -> Self {
+        Self {
+            core: Arc::clone(&self.core),
+            ..*self
+        }
+    }
+}
+
+impl Neighbour {
+    /// Tells whoever waits for its data. Call it without a lock.
+    pub(super) fn tell(&self) {
+        self.core.tell_of_parcel();
+    }
+
+    /// Hands `parcel` over; values that gave way go to `discarded`.
+    fn take(
+        &self,
+        of: (SequenceNumber, ChangeKind),
+        parcel: &Parcel<'_>,
+        discarded: &mut Vec<SharedValue>,
+    ) -> Option<bool> {
+        let mut state = self.core.lock();
+        let change = parcel.change_for(self, of)?;
+        self.core
+            .take_over(&mut state, change, parcel.key, discarded)
+    }
+}
+
+impl Parcel<'_> {
+    /// As `neighbour` takes it; `None` where it does not.
+    fn change_for(
+        &self,
+        neighbour: &Neighbour,
+        (sequence, kind): (SequenceNumber, ChangeKind),
+    ) -> Option<CacheChange> {
+        let value = self.value.filter(|_| neighbour.takes_values);
+        let only_value = self.value.is_some() && self.change.payload.is_empty();
+        if only_value && value.is_none() {
+            return None;
+        }
+        let payload = if value.is_some() {
+            SharedBytes::default()
+        } else {
+            self.change.payload.clone()
+        };
+        Some(CacheChange {
+            writer: self.writer,
+            instance: self.change.instance,
+            kind,
+            payload,
+            value: value.cloned(),
+            source_timestamp: self.change.timestamp,
+            reception_timestamp: self.reception,
+            sequence,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let value = self.value.map_or(0, SharedValue::bytes);
+        value.max(self.change.payload.slab_len())
+    }
+}
+
+/// Hands the data of `parcel` to all `neighbours`, or to none; whether all took it.
+pub(super) fn hand_to_all(
+    neighbours: &[Neighbour],
+    sequence: SequenceNumber,
+    parcel: &Parcel<'_>,
+    discarded: &mut Vec<SharedValue>,
+) -> bool {
+    match neighbours {
+        [] => true,
+        [last] => last
+            .take((sequence, ChangeKind::Alive), parcel, discarded)
+            .is_some(),
+        [first, rest @ ..] => {
+            let mut state = first.core.lock();
+            let of = (parcel.writer, sequence);
+            let instance = parcel.change.instance;
+            let Some(change) = parcel.change_for(first, (sequence, ChangeKind::Alive)) else {
+                return false;
+            };
+            state.machine.would_take_over(of, instance, parcel.bytes())
+                && hand_to_all(rest, sequence, parcel, discarded)
+                && first
+                    .core
+                    .take_over(&mut state, change, parcel.key, discarded)
+                    .is_some()
+        }
+    }
+}
+
+/// What was handed over, and who is still to be told.
+#[derive(Default)]
+pub(super) struct Handed {
+    pub(super) to: Vec<Neighbour>,
+    /// Values that gave way to others.
+    pub(super) discarded: Vec<SharedValue>,
+}
+
+impl Handed {
+    /// Tells them. Call it without a lock.
+    pub(super) fn tell(self) {
+        self.to.iter().for_each(Neighbour::tell);
+        discard(self.discarded);
+    }
+}
+
+/// Drops values of the program, whose destructors are its own. Call it without a lock.
+pub(super) fn discard(values: Vec<SharedValue>) {
+    for value in values {
+        let _ = contain(|| drop(value));
+    }
+}
+
+/// Hands the newest change of `machine` to those `neighbours` that are to have it.
+pub(super) fn hand_over(
+    machine: &mut Writer,
+    neighbours: &[Neighbour],
+    parcel: &Parcel<'_>,
+    handed: &mut Handed,
+) {
+    machine.hand_over(|guid, change| {
+        let Ok(at) = neighbours.binary_search_by_key(&guid, |it| it.guid) else {
+            return false;
+        };
+        let neighbour = &neighbours[at];
+        let of = (change.sequence, change.kind);
+        let news = neighbour.take(of, parcel, &mut handed.discarded);
+        if news == Some(true) {
+            handed.to.push(neighbour.clone());
+        }
+        news.is_some()
+    });
+}

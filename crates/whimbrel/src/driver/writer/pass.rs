@@ -1,0 +1,100 @@
+//! Handing changes to readers of the same process.
+
+use std::collections::BTreeMap;
+
+use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::Instant;
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::writer::WriteError;
+
+use super::{Draft, WriterCore, WriterState};
+use crate::driver::neighbours::{self, Neighbour, Parcel};
+use crate::driver::sync::{Arc, MutexGuard};
+
+impl WriterCore {
+    /// Hands data to the readers where all are neighbours and take it at once; whether it is
+    /// written so.
+    pub(super) fn pass(
+        &self,
+        state: &mut WriterState,
+        draft: &Draft,
+    ) -> Option<Arc<Vec<Neighbour>>> {
+        if state.neighbours.is_empty() || draft.change.kind != ChangeKind::Alive {
+            return None;
+        }
+        if state.neighbours.len() > neighbours::AT_ONCE_MAX || self.is_held(state) {
+            return None;
+        }
+        let neighbours = Arc::clone(&state.neighbours);
+        let WriterState {
+            machine,
+            keys,
+            handed,
+            ..
+        } = state;
+        let parcel = self.parcel(draft, keys);
+        let (instance, bytes) = (draft.change.instance, parcel.bytes());
+        let passed = machine.pass(instance, bytes, |sequence| {
+            neighbours::hand_to_all(&neighbours, sequence, &parcel, &mut handed.discarded)
+        });
+        passed.map(|_| neighbours)
+    }
+
+    fn parcel<'a>(
+        &self,
+        draft: &'a Draft,
+        keys: &'a BTreeMap<InstanceHandle, Box<[u8]>>,
+    ) -> Parcel<'a> {
+        let known = draft.value.is_some() && !draft.change.instance.is_nil();
+        let key = known.then(|| keys.get(&draft.change.instance)).flatten();
+        Parcel {
+            writer: self.guid,
+            change: &draft.change,
+            value: draft.value.as_ref(),
+            key: key.map_or(&[], |key| key),
+            reception: draft.at,
+        }
+    }
+
+    /// Writes the value of `draft` to readers of this process without encoding it, where it finds
+    /// all of them and they take it at once; whether it is written so.
+    #[expect(dead_code, reason = "next")]
+    pub(crate) fn write_value(&self, draft: &Draft) -> bool {
+        let mut state = self.lock();
+        let Some(neighbours) = self.pass(&mut state, draft) else {
+            return false;
+        };
+        Self::tell_of_pass(state, &neighbours);
+        true
+    }
+
+    /// Tells those to whom everything was passed on.
+    pub(super) fn tell_of_pass(mut state: MutexGuard<'_, WriterState>, neighbours: &[Neighbour]) {
+        let discarded = std::mem::take(&mut state.handed.discarded);
+        drop(state);
+        neighbours.iter().for_each(Neighbour::tell);
+        neighbours::discard(discarded);
+    }
+
+    /// Puts the change into history and hands it to neighbours.
+    pub(super) fn append(
+        &self,
+        state: &mut WriterState,
+        now: Instant,
+        draft: &Draft,
+    ) -> Result<SequenceNumber, WriteError> {
+        let sequence = state.machine.write(now, draft.change.clone())?;
+        if !state.neighbours.is_empty() {
+            let WriterState {
+                machine,
+                keys,
+                handed,
+                neighbours,
+                ..
+            } = state;
+            neighbours::hand_over(machine, neighbours, &self.parcel(draft, keys), handed);
+        }
+        Ok(sequence)
+    }
+}

@@ -1,0 +1,258 @@
+//! Samples that go past the network: the same in every way of going, and counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use whimbrel::base::time::Duration;
+use whimbrel::domain::InProcess;
+use whimbrel::qos::ResourceLimits;
+use whimbrel::{
+    DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, InstanceState,
+    StatusKind, Topic,
+};
+
+use super::{Blob, PATIENCE, Position, matched_pair_by, pair_set_up, position};
+
+const ALL: [InProcess; 3] = [InProcess::Direct, InProcess::Queued, InProcess::Off];
+
+/// Values of `x` taken until there are `count`.
+fn take_xs(reader: &DataReader<Position>, count: usize) -> Vec<i32> {
+    let mut xs = Vec::new();
+    while xs.len() < count {
+        let taken = reader.take_timeout(1000, PATIENCE).unwrap();
+        assert!(!taken.is_empty(), "nothing more after {}", xs.len());
+        xs.extend(taken.iter().filter_map(|it| it.data()).map(|it| it.x));
+    }
+    xs
+}
+
+/// Waits for the answer to the writer's first heartbeat.
+fn settle(writer: &DataWriter<Position>) {
+    writer.write(&position("tram", -1)).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+}
+
+#[test]
+fn samples_go_past_the_network_where_that_is_on_and_both_sides_count_them() {
+    for how in ALL {
+        let (writer, reader) = matched_pair_by(how);
+        settle(&writer);
+        let before = (writer.statistics(), reader.statistics());
+        for x in 0..50 {
+            writer.write(&position("tram", x)).unwrap();
+            writer.write(&position("bus", x)).unwrap();
+        }
+        assert_eq!(take_xs(&reader, 101).len(), 101);
+        let (writes, reads) = (writer.statistics(), reader.statistics());
+        let passed = if how == InProcess::Off { 0 } else { 100 };
+        assert_eq!(writes.in_process - before.0.in_process, passed, "{how}");
+        assert_eq!(reads.in_process - before.1.in_process, passed, "{how}");
+        assert_eq!(reads.delivered - before.1.delivered, 100);
+        if how != InProcess::Off {
+            assert_eq!(writes.heartbeats, before.0.heartbeats);
+            assert_eq!(reads.duplicates, before.1.duplicates);
+        }
+        writer.dispose(&position("bus", 0)).unwrap();
+        let ends = reader.take_timeout(10, PATIENCE).unwrap();
+        let state = ends[0].info().instance_state;
+        assert_eq!(state, InstanceState::NotAliveDisposed);
+        assert_eq!(ends[0].key().unwrap().vehicle, "bus");
+    }
+}
+
+#[test]
+fn several_threads_and_readers_get_everything_of_each_writer_in_order() {
+    const EACH: i32 = 500;
+    for how in ALL {
+        let (here, there) = pair_set_up(|builder| builder.in_process(how));
+        let topic: Topic<Position> = here.create_topic("positions").unwrap();
+        let qos = DataWriterQos::default().reliable().keep_all();
+        let mut qos = qos.resource_limits(ResourceLimits::UNLIMITED.max_samples(64));
+        qos.reliability.max_blocking_time = Duration::INFINITE;
+        let writers = [(); 2].map(|()| here.create_datawriter(&topic, qos.clone()).unwrap());
+        let theirs: Topic<Position> = there.create_topic("positions").unwrap();
+        let qos = DataReaderQos::default().reliable().keep_all();
+        let tight = ResourceLimits::UNLIMITED.max_samples(50);
+        let readers = [
+            there.create_datareader(&theirs, qos.clone()).unwrap(),
+            there
+                .create_datareader(&theirs, qos.clone().resource_limits(tight))
+                .unwrap(),
+            here.create_datareader(&topic, qos).unwrap(),
+        ];
+        for writer in &writers {
+            writer.wait_for_matched(3, PATIENCE).unwrap();
+        }
+        thread::scope(|threads| {
+            for (number, writer) in writers.iter().enumerate() {
+                threads.spawn(move || {
+                    for x in 0..EACH {
+                        writer.write(&position(&number.to_string(), x)).unwrap();
+                    }
+                });
+            }
+            for reader in &readers {
+                threads.spawn(move || {
+                    let mut next = [0; 2];
+                    while next != [EACH; 2] {
+                        let taken = reader.take_timeout(1000, PATIENCE).unwrap();
+                        assert!(!taken.is_empty(), "{how}: nothing more after {next:?}");
+                        for data in taken.iter().filter_map(|it| it.data()) {
+                            let of: usize = data.vehicle.parse().unwrap();
+                            assert_eq!(data.x, next[of], "{how}");
+                            next[of] += 1;
+                        }
+                    }
+                });
+            }
+        });
+        let lost: u64 = readers.iter().map(|it| it.statistics().lost).sum();
+        assert_eq!(lost, 0, "{how}");
+    }
+}
+
+#[test]
+fn late_joiners_get_history_and_then_what_is_handed_over() {
+    for how in ALL {
+        let (here, there) = pair_set_up(|builder| builder.in_process(how));
+        let topic: Topic<Blob> = here.create_topic("blobs").unwrap();
+        let qos = DataWriterQos::default().reliable().transient_local();
+        let writer = here.create_datawriter(&topic, qos.keep_all()).unwrap();
+        let blob = |number| Blob {
+            number,
+            bytes: vec![number as u8; 100_000],
+        };
+        let write = |number| writer.write(&blob(number)).unwrap();
+        (0..10).for_each(write);
+        let topic: Topic<Blob> = there.create_topic("blobs").unwrap();
+        let qos = DataReaderQos::default().reliable().transient_local();
+        let join = || {
+            let qos = qos.clone().keep_all();
+            let reader = there.create_datareader(&topic, qos).unwrap();
+            reader.wait_for_historical_data(PATIENCE).unwrap();
+            reader
+        };
+        let first = join();
+        (10..20).for_each(write);
+        let second = join();
+        (20..22).for_each(write);
+        for reader in [first, second] {
+            let mut numbers = Vec::new();
+            while numbers.last() != Some(&21) {
+                for sample in reader.take_timeout(10, PATIENCE).unwrap() {
+                    let data = sample.into_data().unwrap();
+                    assert_eq!(data, blob(data.number));
+                    numbers.push(data.number);
+                }
+            }
+            assert_eq!(numbers, (0..22).collect::<Vec<_>>(), "{how}");
+        }
+    }
+}
+
+/// Calls the function with each sample.
+struct Each<F>(F);
+
+impl<F: FnMut(&Position) + Send> DataReaderListener<Position> for Each<F> {
+    fn on_data_available(&mut self, reader: &DataReader<Position>) {
+        for sample in reader.take(usize::MAX).unwrap() {
+            if let Some(data) = sample.data() {
+                self.0(data);
+            }
+        }
+    }
+}
+
+fn listen(reader: &DataReader<Position>, f: impl FnMut(&Position) + Send + 'static) {
+    reader.set_listener(Some(Box::new(Each(f))), StatusKind::DataAvailable);
+}
+
+#[test]
+fn a_direct_listener_is_called_before_the_write_returns() {
+    let (writer, reader) = matched_pair_by(InProcess::Direct);
+    settle(&writer);
+    reader.take(10).unwrap();
+    let seen = Arc::new(AtomicU32::new(0));
+    let sees = Arc::clone(&seen);
+    let caller = thread::current().id();
+    listen(&reader, move |data| {
+        assert_eq!(thread::current().id(), caller);
+        sees.store(data.x as u32, Ordering::SeqCst);
+        if data.x == 3 {
+            panic!("as a listener may");
+        }
+    });
+    for x in 1..=100 {
+        writer.write(&position("tram", x)).unwrap();
+        assert_eq!(seen.load(Ordering::SeqCst), x as u32);
+    }
+}
+
+#[test]
+fn listeners_that_write_to_each_other_neither_recurse_nor_hold_up_the_first() {
+    let (there, here) = pair_set_up(|builder| builder.in_process(InProcess::Direct));
+    let join = |written: &str, read: &str, participant: &whimbrel::DomainParticipant| {
+        let written = participant.create_topic::<Position>(written).unwrap();
+        let read = participant.create_topic::<Position>(read).unwrap();
+        let qos = DataWriterQos::default().reliable().keep_all();
+        let writer = participant.create_datawriter(&written, qos).unwrap();
+        let qos = DataReaderQos::default().reliable().keep_all();
+        (writer, participant.create_datareader(&read, qos).unwrap())
+    };
+    let (ping, pong) = (join("ping", "pong", &here), join("pong", "ping", &there));
+    for (writer, _) in [&ping, &pong] {
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+        settle(writer);
+    }
+    let depth = Arc::new(AtomicUsize::new(0));
+    let (done, is_done) = channel();
+    for (writer, reader) in [&ping, &pong] {
+        reader.take(10).unwrap();
+        let (writer, depth, done) = (writer.clone(), Arc::clone(&depth), done.clone());
+        listen(reader, move |data| {
+            // One thread goes on where another ends, so at most both are about here.
+            assert!(depth.fetch_add(1, Ordering::SeqCst) < 2);
+            if data.x == 10_000 {
+                done.send(()).unwrap();
+            } else {
+                writer.write(&position("tram", data.x + 1)).unwrap();
+            }
+            depth.fetch_sub(1, Ordering::SeqCst);
+        });
+    }
+    ping.0.write(&position("tram", 1)).unwrap();
+    is_done.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_full_reader_rejects_and_goes_on_as_by_the_network() {
+    for how in ALL {
+        let (here, there) = pair_set_up(|builder| builder.in_process(how));
+        let topic: Topic<Position> = here.create_topic("positions").unwrap();
+        let qos = DataWriterQos::default().reliable().keep_all();
+        let writer = here.create_datawriter(&topic, qos).unwrap();
+        let topic: Topic<Position> = there.create_topic("positions").unwrap();
+        let qos = DataReaderQos::default().reliable().keep_all();
+        let limits = ResourceLimits::UNLIMITED.max_samples(3);
+        let reader = there
+            .create_datareader(&topic, qos.resource_limits(limits))
+            .unwrap();
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+        reader.wait_for_matched(1, PATIENCE).unwrap();
+        let condition = reader.status_condition();
+        condition.set_enabled_statuses(StatusKind::SampleRejected);
+        for x in 0..10 {
+            writer.write(&position("tram", x)).unwrap();
+        }
+        let wait_set = whimbrel::WaitSet::new();
+        wait_set.attach(condition);
+        wait_set.wait(PATIENCE).unwrap();
+        assert_eq!(reader.sample_rejected_status().total_count, 1, "{how}");
+        assert_eq!(take_xs(&reader, 10), (0..10).collect::<Vec<_>>(), "{how}");
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        writer.write(&position("tram", 10)).unwrap();
+        assert_eq!(take_xs(&reader, 1), [10]);
+    }
+}
