@@ -8,12 +8,14 @@ pub fn entropy_bits(octets: &[u8]) -> f64 {
         counts[usize::from(*octet)] += 1;
     }
     let total = octets.len() as f64;
-    counts
+    let bits: f64 = counts
         .iter()
         .filter(|it| **it > 0)
         .map(|it| {
             let share = *it as f64 / total;
-            -share * share.log2()
+            share * (1.0 / share).log2()
         })
-        .sum()
+        .sum();
+    // The sum of nothing is a negative zero, which people would see.
+    bits.abs()
 }

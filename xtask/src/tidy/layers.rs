@@ -9,13 +9,15 @@ const PATH: &str = "ARCHITECTURE.md";
 
 /// The floors of the house, lowest first; tools, bindings and services stand above all of them.
 const FLOORS: &[&[&str]] = &[
-    &["base", "derive"],
+    &["base", "derive", "payload", "rig"],
     &["shm", "compress", "wire", "types"],
     &["net", "filter", "text", "idl"],
     &["proto"],
     &["security", "sim"],
     &["config"],
     &["whimbrel"],
+    // What tools share with the bench: how processes that are measured talk.
+    &["bench"],
 ];
 
 /// Compares the table with the workspace.

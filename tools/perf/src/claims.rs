@@ -1,0 +1,250 @@
+//! What the founding documents claim, judged by what was measured.
+
+use crate::report::model::{Claim, CodecFigure, LatencyFigure, Outcome, Section};
+
+/// The claims of the seeds that `sections` belong to.
+pub(crate) fn judge(sections: &[Section]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for section in sections {
+        match section.name.as_str() {
+            "lat3-inter" | "lat3-intra" | "lat3-dual" => claims.extend(ordering(section)),
+            "comp-codec" => claims.extend(codecs(section)),
+            "comp-bw-batch" => claims.extend(savings(section)),
+            "bundle" => claims.extend(bundles()),
+            "mak-compress" => claims.push(waiting(
+                "S4",
+                "compression gives no throughput at any size, unless the network is the bottleneck",
+            )),
+            "cft" => claims.push(waiting(
+                "S1",
+                "filtering at the writer costs about 7 µs and wins from 10 to 20 subscribers on",
+            )),
+            "flex-lan" => claims.push(waiting(
+                "S2",
+                "round trips: CDR below JSON and YAML, these below XML-DOM",
+            )),
+            "flex-wan" => claims.push(waiting(
+                "S2",
+                "over long paths every compressor but bzip2 helps, and losses fall with octets",
+            )),
+            _ => {}
+        }
+    }
+    claims
+}
+
+fn claim(seed: &str, claim: impl Into<String>, outcome: Outcome, figure: String) -> Claim {
+    Claim {
+        seed: seed.into(),
+        claim: claim.into(),
+        outcome,
+        figure,
+    }
+}
+
+fn waiting(seed: &str, text: &str) -> Claim {
+    claim(seed, text, Outcome::Waiting, "not measured yet".into())
+}
+
+fn outcome(holds: bool) -> Outcome {
+    if holds {
+        Outcome::Reproduced
+    } else {
+        Outcome::NotReproduced
+    }
+}
+
+/// At how many of the sizes that both have `holds`, and at how many sizes.
+fn count(
+    section: &Section,
+    [a, b]: [&str; 2],
+    holds: impl Fn(&LatencyFigure, &LatencyFigure) -> bool,
+) -> (usize, usize) {
+    let of = |name: &str| -> Vec<&LatencyFigure> {
+        let named = section.latencies.iter().filter(|it| it.contestant == name);
+        named.collect()
+    };
+    let mut found = (0, 0);
+    for a in of(a) {
+        if let Some(b) = of(b).into_iter().find(|it| it.size == a.size) {
+            found.0 += usize::from(holds(a, b));
+            found.1 += 1;
+        }
+    }
+    found
+}
+
+/// S3: orderings of means against minima, and of spreads.
+fn ordering(section: &Section) -> Vec<Claim> {
+    let place = section.title.trim_start_matches("latency ");
+    let below = |a: &LatencyFigure, b: &LatencyFigure| a.mean_us < b.min_us;
+    let narrow = |a: &LatencyFigure, b: &LatencyFigure| a.mean_us - a.min_us < b.mean_us - b.min_us;
+    let mut claims = Vec::new();
+    for (text, holds) in [
+        (
+            "the mean of Fast DDS is below the minimum of Cyclone DDS",
+            &below as &dyn Fn(&_, &_) -> _,
+        ),
+        (
+            "Fast DDS is spread less than Cyclone DDS (mean less minimum)",
+            &narrow,
+        ),
+    ] {
+        let (yes, all) = count(section, ["Fast DDS", "Cyclone DDS"], holds);
+        let text = format!("{place}: {text}, at every size");
+        if all == 0 {
+            claims.push(waiting("S3", &text));
+        } else {
+            let figure = format!("at {yes} of {all} sizes");
+            claims.push(claim("S3", text, outcome(yes == all), figure));
+        }
+    }
+    for peer in ["Fast DDS", "Cyclone DDS"] {
+        let (yes, all) = count(section, ["Whimbrel", peer], below);
+        let (lower, _) = count(section, ["Whimbrel", peer], |a, b| a.mean_us < b.mean_us);
+        if all > 0 {
+            let better = if lower == all {
+                Outcome::Better
+            } else {
+                Outcome::NotReproduced
+            };
+            claims.push(claim(
+                "S3",
+                format!("{place}: the same asked of Whimbrel against {peer}: mean below mean"),
+                better,
+                format!("at {lower} of {all} sizes; mean below its minimum at {yes}"),
+            ));
+        }
+    }
+    claims
+}
+
+/// S0: where codecs beat the bare wire of 1 Gbit/s.
+fn codecs(section: &Section) -> Vec<Claim> {
+    let wins = |codec: &str| -> Vec<&CodecFigure> {
+        let of = section.codecs.iter().filter(|it| it.codec == codec);
+        of.filter(|it| it.total_us < it.wire_us).collect()
+    };
+    let sizes = |all: &[&CodecFigure]| match all.first() {
+        None => "at no size that was measured".to_owned(),
+        Some(first) => format!("from {} B up, at {} sizes", first.size, all.len()),
+    };
+    let has_large = section.codecs.iter().any(|it| it.size >= 63_000);
+    let (lz4, zlib) = (wins("lz4"), wins("zlib"));
+    let large_lz4 = section
+        .codecs
+        .iter()
+        .filter(|it| it.codec == "lz4" && it.size >= 63_000);
+    let all_large =
+        large_lz4.clone().count() > 0 && large_lz4.clone().all(|it| it.total_us < it.wire_us);
+    let mut claims = vec![
+        if has_large {
+            claim(
+                "S0",
+                "LZ4 beats the bare wire of 1 Gbit/s from 63,000 B up (codec in process, wire \
+                 by arithmetic)",
+                outcome(all_large),
+                sizes(&lz4),
+            )
+        } else {
+            waiting("S0", "LZ4 beats the bare wire of 1 Gbit/s from 63,000 B up")
+        },
+        claim(
+            "S0",
+            "ZLIB at level 5 never beats the bare wire of 1 Gbit/s (codec in process, wire by \
+             arithmetic)",
+            if zlib.is_empty() {
+                Outcome::Reproduced
+            } else {
+                Outcome::Better
+            },
+            sizes(&zlib),
+        ),
+    ];
+    claims.push(waiting(
+        "S0",
+        "the same over a cable, end to end: needs compression in the bus",
+    ));
+    claims
+}
+
+/// S0: what ZLIB saves in batches, within two points or better.
+fn savings(section: &Section) -> Vec<Claim> {
+    let judge = |it: &crate::report::model::SavingFigure| {
+        let beyond = it.saved_percent - it.published_percent;
+        let outcome = if beyond > 2.0 {
+            Outcome::Better
+        } else {
+            outcome(beyond >= -2.0)
+        };
+        claim(
+            "S0",
+            format!(
+                "ZLIB saves {:.2} % at {} samples a batch",
+                it.published_percent, it.batch
+            ),
+            outcome,
+            format!("{:.1} % of the payload of our log", it.saved_percent),
+        )
+    };
+    section.savings.iter().map(judge).collect()
+}
+
+fn bundles() -> Vec<Claim> {
+    [
+        "bundles of 1400 B raise the rate of small messages greatly",
+        "a small loss where only one message fits a bundle",
+        "no difference above the size of the bundle",
+        "bundles of 5000 B are a little better still, and larger datagrams are lost more",
+    ]
+    .map(|text| waiting("S4", text))
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(contestant: &str, size: usize, min_us: f64, mean_us: f64) -> LatencyFigure {
+        LatencyFigure {
+            contestant: contestant.into(),
+            size,
+            min_us,
+            mean_us,
+            ..LatencyFigure::default()
+        }
+    }
+
+    fn section(latencies: Vec<LatencyFigure>) -> Section {
+        Section {
+            name: "lat3-inter".into(),
+            title: "latency between two processes".into(),
+            latencies,
+            ..Section::default()
+        }
+    }
+
+    #[test]
+    fn orderings_must_hold_at_every_size() {
+        let mut latencies = vec![
+            figure("Fast DDS", 16, 10.0, 12.0),
+            figure("Cyclone DDS", 16, 13.0, 17.0),
+            figure("Whimbrel", 16, 5.0, 8.0),
+        ];
+        let claims = judge(&[section(latencies.clone())]);
+        let outcomes: Vec<Outcome> = claims.iter().map(|it| it.outcome).collect();
+        let (yes, better) = (Outcome::Reproduced, Outcome::Better);
+        assert_eq!(outcomes, [yes, yes, better, better]);
+        latencies.push(figure("Fast DDS", 64, 14.0, 20.0));
+        latencies.push(figure("Cyclone DDS", 64, 13.0, 17.0));
+        let claims = judge(&[section(latencies)]);
+        assert_eq!(claims[0].outcome, Outcome::NotReproduced);
+        assert_eq!(claims[0].figure, "at 1 of 2 sizes");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_judged() {
+        let claims = judge(&[section(vec![])]);
+        assert!(claims.iter().all(|it| it.outcome == Outcome::Waiting));
+    }
+}

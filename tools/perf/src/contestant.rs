@@ -1,0 +1,148 @@
+//! Who is measured, and how its processes are started.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::world::{Seat, World};
+
+/// Who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Product {
+    /// The UDP socket and nothing else.
+    Raw,
+    Whimbrel,
+    Cyclone,
+    FastDds,
+}
+
+impl Product {
+    pub(crate) const ALL: [Self; 4] = [Self::Raw, Self::Whimbrel, Self::Cyclone, Self::FastDds];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw socket",
+            Self::Whimbrel => "Whimbrel",
+            Self::Cyclone => "Cyclone DDS",
+            Self::FastDds => "Fast DDS",
+        }
+    }
+
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Raw | Self::Whimbrel => None,
+            Self::Cyclone => Some("bench_cyclone"),
+            Self::FastDds => Some("bench_fastdds"),
+        }
+    }
+}
+
+/// A product in one configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Contestant {
+    pub(crate) product: Product,
+    /// What distinguishes it from others of the product; may be empty.
+    pub(crate) variant: String,
+    /// Words for its processes beside the usual.
+    pub(crate) words: Vec<String>,
+}
+
+impl Contestant {
+    pub(crate) fn plain(product: Product) -> Self {
+        Self {
+            product,
+            variant: String::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// Its name in tables and plots.
+    pub(crate) fn name(&self) -> String {
+        let product = self.product.name();
+        if self.variant.is_empty() {
+            product.to_owned()
+        } else {
+            format!("{product} {}", self.variant)
+        }
+    }
+}
+
+/// Which of its processes, in which bench.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'a> {
+    /// `latency` or `throughput`.
+    pub(crate) bench: &'a str,
+    pub(crate) role: &'a str,
+    pub(crate) mode: &'a str,
+    pub(crate) domain: u32,
+}
+
+/// Where programs are.
+#[derive(Clone, Debug)]
+pub(crate) struct Programs {
+    own: PathBuf,
+    peers: PathBuf,
+}
+
+impl Programs {
+    /// Peers are in `peers`.
+    ///
+    /// # Errors
+    /// The system does not tell where this program is.
+    pub(crate) fn new(peers: &Path) -> Result<Self, String> {
+        let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+        Ok(Self {
+            own,
+            peers: peers.to_owned(),
+        })
+    }
+
+    /// Why `product` cannot take part, if it cannot.
+    pub(crate) fn missing(&self, product: Product) -> Option<String> {
+        let path = self.peers.join(product.program()?);
+        if path.exists() {
+            return None;
+        }
+        let path = path.display();
+        Some(format!("{path} is not there (cargo xtask bench builds it)"))
+    }
+
+    /// What `product` says that its version is.
+    pub(crate) fn version(&self, product: Product) -> String {
+        let Some(program) = product.program() else {
+            return env!("CARGO_PKG_VERSION").to_owned();
+        };
+        let output = Command::new(self.peers.join(program))
+            .arg("version")
+            .output();
+        let said = output.map(|it| it.stdout).unwrap_or_default();
+        String::from_utf8_lossy(&said).trim().to_owned()
+    }
+
+    /// A process of `contestant` on `seat`, whose other end is on `other`.
+    pub(crate) fn command(
+        &self,
+        world: &World,
+        [seat, other]: [&Seat; 2],
+        contestant: &Contestant,
+        part: Part<'_>,
+    ) -> Command {
+        let peer = contestant.product.program();
+        let program = peer.map_or_else(|| self.own.clone(), |name| self.peers.join(name));
+        let mut command = world.command(seat, &program);
+        let raw = if contestant.product == Product::Raw {
+            "raw-"
+        } else {
+            ""
+        };
+        if peer.is_none() {
+            command.arg("role");
+        }
+        command.arg(format!("{raw}{}", part.bench));
+        command.args([part.role, part.mode]);
+        command.args(["--domain", &part.domain.to_string()]);
+        command.args(["--interface", seat.interface, "--address", seat.address]);
+        command.args(["--peer", other.address]);
+        command.args(&contestant.words);
+        command
+    }
+}

@@ -1,0 +1,22 @@
+//! How figures come about: contestants start together and take turns, round by round.
+
+mod latency;
+mod open;
+mod probe;
+mod spread;
+mod stream;
+mod verdict;
+
+use std::time::Duration;
+
+pub(crate) use latency::{LatencyRow, Race};
+pub(crate) use open::{OpenRow, measure as open_loop, sustainable};
+pub(crate) use probe::{floor_us, test_link};
+pub(crate) use spread::Spread;
+pub(crate) use stream::{StreamRow, sweep};
+pub(crate) use verdict::{Verdict, judge};
+
+/// How long it may take to meet.
+const MEETING: Duration = Duration::from_secs(30);
+/// How long one round of one contestant may take.
+const ROUND: Duration = Duration::from_secs(90);

@@ -1,0 +1,51 @@
+//! One row for each latency figure and stream, for spreadsheets.
+
+use super::model::Report;
+
+/// The columns; a new one goes to the end.
+pub(super) const HEADER: &str = "scenario,contestant,size_bytes,count,min_us,mean_us,p50_us,p90_us,\
+    p99_us,p99_9_us,p99_99_us,max_us,floor_multiple,cpu_us,waits,resident_kib,wire_bytes,\
+    samples_per_s,lost_percent";
+
+/// All rows of `report`; what was not measured is empty.
+pub(super) fn text(report: &Report) -> String {
+    let mut text = format!("{HEADER}\n");
+    let maybe = |it: Option<f64>| it.map_or_else(String::new, |it| format!("{it:.3}"));
+    for section in &report.sections {
+        for it in &section.latencies {
+            text.push_str(&format!(
+                "{},{},{},{},{:.3},{:.3},{:.3},{},{},{},{},{:.3},{},{:.3},{:.3},{},{},,\n",
+                section.name,
+                it.contestant,
+                it.size,
+                it.count,
+                it.min_us,
+                it.mean_us,
+                it.p50_us,
+                maybe(it.p90_us),
+                maybe(it.p99_us),
+                maybe(it.p999_us),
+                maybe(it.p9999_us),
+                it.max_us,
+                maybe(it.floor_multiple),
+                it.cpu_us,
+                it.waits,
+                it.resident_kib,
+                maybe(it.wire_bytes),
+            ));
+        }
+        for it in &section.streams {
+            text.push_str(&format!(
+                "{},{},{},,,,,,,,,,,{:.3},,,{},{:.0},{:.3}\n",
+                section.name,
+                it.contestant,
+                it.size,
+                it.cpu_us,
+                maybe(it.wire_bytes),
+                it.samples_per_s,
+                it.lost_percent,
+            ));
+        }
+    }
+    text
+}

@@ -1,0 +1,233 @@
+//! The tables of the HTML report.
+
+use super::model::{Claim, Outcome, Published, Section};
+use super::plot::{escape, short};
+use crate::measure::Verdict;
+
+/// A table with the class `class`; cells are HTML.
+fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let head: String = columns.iter().map(|it| format!("<th>{it}</th>")).collect();
+    let body: String = rows
+        .map(|row| {
+            let cells: String = row.iter().map(|it| format!("<td>{it}</td>")).collect();
+            format!("<tr>{cells}</tr>\n")
+        })
+        .collect();
+    format!(
+        "<div class=\"wide\"><table><thead><tr>{head}</tr></thead>\n\
+         <tbody>{body}</tbody></table></div>\n"
+    )
+}
+
+fn us(value: f64) -> String {
+    match value {
+        it if it >= 1000.0 => format!("{it:.0}"),
+        it if it >= 100.0 => format!("{it:.1}"),
+        it => format!("{it:.2}"),
+    }
+}
+
+fn maybe(value: Option<f64>) -> String {
+    value.map_or_else(|| "<span class=\"none\">n/a</span>".into(), us)
+}
+
+pub(super) fn latencies(section: &Section) -> String {
+    let columns = [
+        "size B",
+        "who",
+        "messages",
+        "min µs",
+        "mean µs",
+        "50 % µs",
+        "90 % µs",
+        "99 % µs",
+        "99.9 % µs",
+        "max µs",
+        "× raw socket",
+        "CPU µs",
+        "waits",
+        "RSS MiB",
+        "wire B",
+    ];
+    let rows = section.latencies.iter().map(|it| {
+        vec![
+            it.size.to_string(),
+            escape(&it.contestant),
+            it.count.to_string(),
+            us(it.min_us),
+            us(it.mean_us),
+            format!("<b>{}</b>", us(it.p50_us)),
+            maybe(it.p90_us),
+            maybe(it.p99_us),
+            maybe(it.p999_us),
+            us(it.max_us),
+            maybe(it.floor_multiple),
+            us(it.cpu_us),
+            us(it.waits),
+            format!("{:.1}", it.resident_kib as f64 / 1024.0),
+            it.wire_bytes
+                .map_or_else(|| "–".into(), |it| format!("{it:.0}")),
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn streams(section: &Section) -> String {
+    let columns = [
+        "size B",
+        "who",
+        "samples/s",
+        "MB/s",
+        "lost %",
+        "CPU µs a sample",
+        "wire B a sample",
+    ];
+    let rows = section.streams.iter().map(|it| {
+        vec![
+            it.size.to_string(),
+            escape(&it.contestant),
+            format!("<b>{}</b>", short(it.samples_per_s)),
+            us(it.mbytes_per_s),
+            us(it.lost_percent),
+            us(it.cpu_us),
+            it.wire_bytes
+                .map_or_else(|| "–".into(), |it| format!("{it:.0}")),
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn schedules(section: &Section) -> String {
+    let columns = [
+        "size B",
+        "rate 1/s",
+        "sent",
+        "lost",
+        "50 % from schedule µs",
+        "99 % from schedule µs",
+        "50 % from sending µs",
+        "99 % from sending µs",
+    ];
+    let rows = section.schedules.iter().map(|it| {
+        vec![
+            it.size.to_string(),
+            it.rate.to_string(),
+            it.sent.to_string(),
+            it.lost.to_string(),
+            us(it.intended_p50_us),
+            maybe(it.intended_p99_us),
+            us(it.actual_p50_us),
+            maybe(it.actual_p99_us),
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn codecs(section: &Section) -> String {
+    let columns = [
+        "size B",
+        "codec",
+        "entropy bit/B",
+        "ratio",
+        "compress µs",
+        "decompress µs",
+        "plain on 1 Gbit/s µs",
+        "compressed, all together µs",
+    ];
+    let rows = section.codecs.iter().map(|it| {
+        vec![
+            it.size.to_string(),
+            it.codec.clone(),
+            us(it.entropy_bits),
+            us(it.ratio),
+            us(it.compress_us),
+            us(it.decompress_us),
+            us(it.wire_us),
+            format!("<b>{}</b>", us(it.total_us)),
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn savings(section: &Section) -> String {
+    let columns = [
+        "payload",
+        "samples in a batch",
+        "plain B",
+        "compressed B",
+        "saved %",
+        "published saved %",
+    ];
+    let rows = section.savings.iter().map(|it| {
+        vec![
+            escape(&it.payload),
+            it.batch.to_string(),
+            it.plain_bytes.to_string(),
+            it.packed_bytes.to_string(),
+            format!("<b>{:.1}</b>", it.saved_percent),
+            format!("{:.2}", it.published_percent),
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn verdicts(section: &Section) -> String {
+    let columns = [
+        "size B",
+        "A",
+        "is … than B",
+        "B",
+        "latency of A / B",
+        "95 % within",
+    ];
+    let rows = section.verdicts.iter().map(|it| {
+        let class = match it.verdict {
+            Verdict::Faster => "good",
+            Verdict::Slower => "bad",
+            Verdict::CannotTell => "none",
+        };
+        let [low, middle, high] = it.ratio;
+        vec![
+            it.size.to_string(),
+            escape(&it.a),
+            format!("<span class=\"{class}\">{}</span>", it.verdict.text()),
+            escape(&it.b),
+            format!("{middle:.3}"),
+            if high.is_finite() {
+                format!("{low:.3} … {high:.3}")
+            } else {
+                "too few rounds".into()
+            },
+        ]
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn published(it: &Published) -> String {
+    let rows = it
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| escape(cell)).collect());
+    let body = table(it.columns, rows);
+    format!(
+        "<details><summary>As published: {}</summary>{body}</details>",
+        escape(it.caption)
+    )
+}
+
+pub(super) fn claims(claims: &[Claim]) -> String {
+    let rows = claims.iter().map(|it| {
+        let class = match it.outcome {
+            Outcome::Reproduced | Outcome::Better => "good",
+            Outcome::NotReproduced => "bad",
+            Outcome::Waiting => "none",
+        };
+        vec![
+            it.seed.clone(),
+            escape(&it.claim),
+            format!("<span class=\"{class}\">{}</span>", it.outcome.text()),
+            escape(&it.figure),
+        ]
+    });
+    table(&["seed", "what it says", "here", "figure"], rows)
+}

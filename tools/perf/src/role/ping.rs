@@ -1,0 +1,165 @@
+//! The process that measures: a callback takes the answer and writes the next sample.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::protocol::{Order, ROUND_TRIPS};
+
+use super::ends::{Ends, Msg, PATIENCE, Sample};
+use super::open::{self, Schedule};
+use super::words::nanos;
+
+pub(super) struct Ping {
+    ends: Ends,
+    sample: Sample,
+    shared: Arc<Mutex<Task>>,
+    finished: Receiver<()>,
+}
+
+/// What the callback is to do with answers.
+enum Task {
+    Nothing,
+    /// Write the next sample when the last one is answered.
+    Closed(Block),
+    /// Note when each was answered; another thread writes.
+    Open(open::Answers),
+}
+
+struct Block {
+    order: Order,
+    sample: Msg,
+    begun: Instant,
+    ns: Vec<u64>,
+}
+
+impl Block {
+    fn send(&mut self, writer: &DataWriter<Msg>) -> Result<(), String> {
+        self.sample.seq += 1;
+        self.begun = Instant::now();
+        writer
+            .write(&self.sample)
+            .map_err(|error| format!("write: {error}"))
+    }
+
+    /// Notes the answer `data`; whether it is the awaited one.
+    fn note(&mut self, data: &Msg, now: Instant) -> bool {
+        if data.seq != self.sample.seq || data.payload.len() != self.order.size {
+            return false;
+        }
+        if self.sample.seq as usize > self.order.warm {
+            self.ns.push(nanos(now - self.begun));
+        }
+        true
+    }
+}
+
+impl Ping {
+    pub(super) fn new(domain: u32, sample: Sample) -> Result<Self, String> {
+        let ends = Ends::new(domain, "ping", "pong")?;
+        let shared = Arc::new(Mutex::new(Task::Nothing));
+        let (done, finished) = channel();
+        let echo = Echo {
+            task: Arc::clone(&shared),
+            writer: ends.writer.clone(),
+            done,
+        };
+        ends.reader
+            .set_listener(Some(Box::new(echo)), StatusKind::DataAvailable);
+        ends.meet()?;
+        Ok(Self {
+            ends,
+            sample,
+            shared,
+            finished,
+        })
+    }
+
+    /// Answers `SIZE COUNT WARM` with round trips, `open SIZE COUNT RATE` with those of a schedule.
+    pub(super) fn answer(&self, line: &str) -> Result<String, String> {
+        if let Some(words) = line.strip_prefix("open ") {
+            return self.open(words.parse()?);
+        }
+        let trips = self.block(line.parse()?)?;
+        let words: Vec<String> = trips.iter().map(u64::to_string).collect();
+        Ok(format!("{ROUND_TRIPS} {}", words.join(" ")))
+    }
+
+    fn block(&self, order: Order) -> Result<Vec<u64>, String> {
+        let mut block = Block {
+            order,
+            sample: self.sample.of(order.size)?,
+            begun: Instant::now(),
+            ns: Vec::with_capacity(order.count),
+        };
+        {
+            let mut task = lock(&self.shared);
+            block.send(&self.ends.writer)?;
+            *task = Task::Closed(block);
+        }
+        let awaited = self.finished.recv_timeout(PATIENCE * 6);
+        match std::mem::replace(&mut *lock(&self.shared), Task::Nothing) {
+            Task::Closed(block) if awaited.is_ok() => Ok(block.ns),
+            Task::Closed(block) => Err(format!("stalled after {} round trips", block.ns.len())),
+            _ => Err("another task took over".into()),
+        }
+    }
+
+    fn open(&self, schedule: Schedule) -> Result<String, String> {
+        *lock(&self.shared) = Task::Open(open::Answers::new(schedule));
+        let sample = self.sample.of(schedule.size)?;
+        let sent = open::send(schedule, sample, &self.ends.writer)?;
+        let complete = || match &*lock(&self.shared) {
+            Task::Open(answers) => answers.is_complete(),
+            _ => true,
+        };
+        open::settle(complete);
+        match std::mem::replace(&mut *lock(&self.shared), Task::Nothing) {
+            Task::Open(answers) => Ok(answers.report(&sent)),
+            _ => Err("another task took over".into()),
+        }
+    }
+}
+
+struct Echo {
+    task: Arc<Mutex<Task>>,
+    writer: DataWriter<Msg>,
+    done: Sender<()>,
+}
+
+impl Echo {
+    /// Nobody listens once the block was given up.
+    fn end(&self) {
+        let _ = self.done.send(());
+    }
+}
+
+impl DataReaderListener<Msg> for Echo {
+    fn on_data_available(&mut self, reader: &DataReader<Msg>) {
+        while let Some(sample) = reader.take(1).into_iter().flatten().next() {
+            let now = Instant::now();
+            let Some(data) = sample.data() else { continue };
+            let mut task = lock(&self.task);
+            match &mut *task {
+                Task::Nothing => {}
+                Task::Open(answers) => answers.note(data.seq, now),
+                Task::Closed(block) => {
+                    if !block.note(data, now) {
+                        continue;
+                    }
+                    if block.ns.len() == block.order.count {
+                        self.end();
+                    } else if let Err(why) = block.send(&self.writer) {
+                        eprintln!("{why}");
+                        self.end();
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn lock(task: &Mutex<Task>) -> MutexGuard<'_, Task> {
+    task.lock().unwrap_or_else(PoisonError::into_inner)
+}
