@@ -1,6 +1,6 @@
 //! What the lines of peers say of samples.
 
-use crate::matrix::samples::{Samples, is_subsequence};
+use crate::matrix::samples::{Samples, difference, is_subsequence};
 
 /// How many there are.
 pub(crate) fn count(samples: &Samples) -> u64 {
@@ -36,18 +36,11 @@ pub(crate) fn compare(sent: &Samples, received: &Samples, wanted: Wanted) -> Res
             Wanted::Prefix => sent.starts_with(got),
         };
         if !fits {
-            let (sent, got) = (numbers(sent), numbers(got));
-            return Err(format!(
-                "key {key}, {wanted:?}: sent {sent}; received {got}"
-            ));
+            let why = difference(sent, got);
+            return Err(format!("key {key}, {wanted:?}: {why}"));
         }
     }
     Ok(())
-}
-
-fn numbers(samples: &[(u32, String)]) -> String {
-    let all: Vec<String> = samples.iter().map(|it| it.0.to_string()).collect();
-    all.join(" ")
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ impl Child {
         if let Some(out) = process.stdout.take() {
             let lines = Arc::clone(&lines);
             readers.push(thread::spawn(move || {
-                for line in BufReader::new(out).lines().map_while(io::Result::ok) {
+                let mut out = BufReader::new(out);
+                while let Some(line) = whole_line(&mut out) {
                     lock(&lines).push(line);
                 }
             }));
@@ -129,8 +130,27 @@ impl Child {
     }
 }
 
+/// The next line of `out`. What a process had not finished when it was killed is none.
+fn whole_line(out: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    out.read_line(&mut line).ok()?;
+    line.strip_suffix('\n').map(str::to_owned)
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_had_not_finished_is_no_line() {
+        let mut out = "received 1 RED 0a\nreceived 2 RED".as_bytes();
+        assert_eq!(whole_line(&mut out).as_deref(), Some("received 1 RED 0a"));
+        assert_eq!(whole_line(&mut out), None);
     }
 }

@@ -62,7 +62,8 @@ pub(crate) fn is_subsequence<T: PartialEq>(part: &[T], whole: &[T]) -> bool {
     part.iter().all(|wanted| rest.any(|it| it == wanted))
 }
 
-fn difference(sent: &[(u32, String)], got: &[(u32, String)]) -> String {
+/// How what was received differs from what was sent.
+pub(crate) fn difference(sent: &[(u32, String)], got: &[(u32, String)]) -> String {
     let corrupt = got
         .iter()
         .find(|it| sent.iter().any(|other| other.0 == it.0 && other.1 != it.1));
