@@ -10,6 +10,8 @@
 //!   both sides history too; and the state of each instance;
 //! - at the end, per pair without losses on the way: every sample, best effort or not.
 
+mod authors;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use whimbrel_base::guid::Guid;
@@ -246,6 +248,7 @@ impl Model {
             return;
         }
         let number = usize::try_from(sample.sequence.0).unwrap_or(0);
+        let writer = self.author(writer, number, sample);
         if let Err(what) = self.compare(writer, number, sample) {
             self.finding(format!(
                 "{reader:?} got number {number} of {writer:?} {what}"
@@ -264,31 +267,6 @@ impl Model {
             self.finding(format!(
                 "{reader:?} got number {number} of {writer:?} after {newest}"
             ));
-        }
-    }
-
-    fn compare(
-        &self,
-        writer: WriterId,
-        number: usize,
-        sample: &CachedSample,
-    ) -> Result<(), &'static str> {
-        let log = &self.writers[writer.0].log;
-        let written = number.checked_sub(1).and_then(|index| log.get(index));
-        let written = written.ok_or("that was never written")?;
-        let instance = written.key.map_or(InstanceHandle::NIL, payload::instance);
-        let (seconds, fraction) = written.timestamp.to_wire();
-        let expected = payload::sample(writer.0 as u64, number as u64, written.key, written.bytes);
-        if written.kind != ChangeKind::Alive {
-            Err("as a sample but it was none")
-        } else if sample.info.instance_handle != instance {
-            Err("in the wrong instance")
-        } else if sample.info.source_timestamp != Timestamp::from_wire(seconds, fraction) {
-            Err("with another timestamp")
-        } else if !is_padded(&sample.payload, &expected) {
-            Err("with other octets")
-        } else {
-            Ok(())
         }
     }
 
@@ -450,14 +428,6 @@ impl Pair {
             _ => {}
         }
     }
-}
-
-/// True when `arrived` is `written` with at most what aligns a submessage after it.
-fn is_padded(arrived: &[u8], written: &[u8]) -> bool {
-    arrived.len() <= written.len().next_multiple_of(4)
-        && arrived
-            .strip_prefix(written)
-            .is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
 fn by_instance(log: &[Written]) -> BTreeMap<Option<u32>, Vec<usize>> {

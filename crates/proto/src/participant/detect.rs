@@ -151,6 +151,7 @@ impl Participant {
             remote.announcement == payload
                 && remote.vendor() == inbound.vendor
                 && remote.contest.is_none()
+                && remote.rebirth.shown_from.is_none()
                 && self.host_of(remote.address) == self.host_of(from)
                 && self.is_credible(remote, from)
         })
@@ -197,7 +198,9 @@ impl Participant {
             }
             Some(_) => {
                 self.note_at_home(now, prefix, from);
-                self.update_participant(now, from, data);
+                if !self.handle_same_process(now, from, &data) {
+                    self.update_participant(now, from, data);
+                }
             }
             None => self.admit_participant(now, from, data)?,
         }

@@ -6,8 +6,9 @@
 //! not said, or is the same as in a container, two signs within [`WINDOW`] of each other, from
 //! where it is known to be, show it: a built-in reader asks from the start again though it had
 //! acknowledged, and a built-in writer that was quiet says less than it had. One alone shows less:
-//! whoever has only lost us for a while asks from the start too, but its writers go on. It is then
-//! forgotten and met anew.
+//! whoever has only lost us for a while asks from the start too, but its writers go on. Of who
+//! names its process the next announcement decides. The participant is then forgotten and met
+//! anew.
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
@@ -103,20 +104,39 @@ impl Participant {
             return;
         }
         note(&mut remote.rebirth);
-        if let Some(from) = remote.rebirth.completed_from(now) {
-            self.meet_anew(now, from, prefix);
+        let Some(from) = remote.rebirth.completed_from(now) else {
+            return;
+        };
+        if remote.data.process_id().is_none() {
+            let (address, data) = (remote.address, remote.data.clone());
+            self.meet_anew(now, from, address, data);
+        } else {
+            // Its next announcement says which life it is.
+            remote.rebirth.shown_from = Some(from);
+            self.replies.insert(prefix);
         }
     }
 
-    /// The participant is another with the same GUID: forgets what was, and believes what it last
-    /// announced of itself, for it hears us at `from`.
-    fn meet_anew(&mut self, now: Instant, from: Locator, prefix: GuidPrefix) {
-        let Some(remote) = self.remotes.get(&prefix) else {
-            return;
+    /// Takes in the announcement `data` of a known participant that names the process that it
+    /// named before, where the signs are that it started over all the same. False where they are
+    /// not.
+    pub(super) fn handle_same_process(
+        &mut self,
+        now: Instant,
+        address: Locator,
+        data: &ParticipantData,
+    ) -> bool {
+        let remote = self.remotes.get_mut(&data.guid.prefix);
+        let Some(from) = remote.and_then(|it| it.rebirth.shown_from.take()) else {
+            return false;
         };
-        let (address, mut data) = (remote.address, remote.data.clone());
-        // It has not said yet in which process it runs now.
-        data.clear_process_id();
+        self.meet_anew(now, from, address, data.clone());
+        true
+    }
+
+    /// The participant of `data` is another with the same GUID, and hears us at `from`.
+    fn meet_anew(&mut self, now: Instant, from: Locator, address: Locator, data: ParticipantData) {
+        let prefix = data.guid.prefix;
         match self.begin_life(now, address, data) {
             Ok(()) => self.handle_answered(now, prefix, from),
             Err(reject) => self.rejects.count(reject.kind),

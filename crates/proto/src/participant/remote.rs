@@ -71,6 +71,8 @@ pub(super) struct Rebirth {
     pub(super) reader_at: Option<(Instant, Locator)>,
     /// A writer said less than it had said.
     pub(super) writer_at: Option<Instant>,
+    /// Both were seen, the first one from there, and it has not announced itself since.
+    pub(super) shown_from: Option<Locator>,
 }
 
 /// Another participant.

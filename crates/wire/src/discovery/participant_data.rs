@@ -129,12 +129,6 @@ impl ParticipantData {
         PROCESS_ID.iter().find_map(|it| self.properties.get(it))
     }
 
-    /// Takes out in which process it runs.
-    pub fn clear_process_id(&mut self) {
-        let tells = |name: &str| PROCESS_ID.contains(&name);
-        self.properties.text.retain(|it| !tells(&it.name));
-    }
-
     /// A participant of which only the GUID is known, everything else as by default.
     pub const fn new(guid: Guid, vendor: VendorId) -> Self {
         Self {

@@ -263,6 +263,18 @@ fn other_octets_instances_and_times_are_found() {
 }
 
 #[test]
+fn what_a_former_life_wrote_is_its_own_however_late_it_is_taken() {
+    let (mut model, former, reader) = model(&EXACT);
+    let facts = model.writers[former.0].facts;
+    let writer = model.add_writer(facts);
+    model.took(reader, writer, &sample(former, 3));
+    assert_eq!(model.findings().len(), 0);
+    // Nobody wrote that yet.
+    model.took(reader, writer, &sample(writer, 3));
+    assert_eq!(model.findings().len(), 1);
+}
+
+#[test]
 fn acknowledging_what_has_not_arrived_is_found() {
     let (mut model, writer, reader) = model(&EXACT);
     model.took(reader, writer, &sample(writer, 3));

@@ -192,6 +192,37 @@ fn who_runs_in_another_process_is_met_anew_at_once() {
 }
 
 #[test]
+fn who_restarts_in_a_process_of_the_same_number_is_met_anew_once() {
+    for down_ms in [20, 1000, 8000] {
+        let mut net = both_ways(config(1), running(2, "1"), seconds(5));
+        restart(&mut net, running(2, "1"), Duration::from_millis(down_ms));
+        net.run(seconds(5));
+        check_met_anew(&mut net);
+        net.run(seconds(60));
+        assert_eq!(net.take(1), []);
+    }
+}
+
+#[test]
+fn a_life_that_was_not_announced_is_not_taken_for_the_next_one() {
+    let mut net = both_ways(config(1), running(2, "700"), seconds(5));
+    net.members.remove(&2);
+    net.run(seconds(2));
+    // Of the second life nothing is heard but what shows that it is another.
+    for bytes in [
+        reach::word_for(prefix(2), prefix(1)),
+        reach::question_of(prefix(2), prefix(1)),
+    ] {
+        let _ = net.hear(1, address(2), &bytes);
+    }
+    assert_eq!(net.member(1).statistics().reborn, 0);
+    net.take(1);
+    restart(&mut net, running(2, "702"), seconds(2));
+    net.run(seconds(5));
+    check_met_anew(&mut net);
+}
+
+#[test]
 fn an_echo_of_a_former_life_is_not_believed() {
     let mut net = both_ways(config(1), running(2, "700"), seconds(5));
     let echo = announcement_of(running(2, "700"));
