@@ -26,6 +26,7 @@
 
 mod attributes;
 mod enumeration;
+mod held;
 mod structure;
 mod union;
 

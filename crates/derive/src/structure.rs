@@ -10,6 +10,7 @@ use syn::{
 };
 
 use crate::attributes::{MemberAttributes, TypeAttributes};
+use crate::held;
 
 /// Member ids have 28 bits. XTypes 1.3 §7.2.2.4.4.4.4.
 const ID_MAX: u32 = 0x0fff_ffff;
@@ -268,7 +269,9 @@ fn values(members: &[MemberModel<'_>], appendable: bool) -> TokenStream {
         let value = missing(member);
         quote!(#ident: #value,)
     });
+    let held = held::of_structure(members.iter().map(|it| (it.ident, &it.ty)));
     quote! {
+        #held
         #[inline]
         fn encode(&self, out: &mut __dds::Encoder<'_>) {
             #encoded

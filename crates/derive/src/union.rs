@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, DeriveInput, Error, Fields, Result, Type, Variant};
 
 use crate::attributes::{TypeAttributes, VariantAttributes};
+use crate::held;
 use crate::structure::{delimit, named, topic, within};
 
 struct CaseModel<'a> {
@@ -220,7 +221,12 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
         }
     });
     let missing = first_value(cases);
+    let held = held::of_union(cases.iter().map(|case| {
+        let ty = case.value.as_ref().map(|(ty, _)| ty);
+        (shape(case, &quote!(value)), ty)
+    }));
     quote! {
+        #held
         #[inline]
         fn encode(&self, out: &mut __dds::Encoder<'_>) {
             #writes

@@ -12,8 +12,10 @@ use core::fmt;
 trait Held: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+
     /// The value itself, where this is the last reference to it.
-    fn into_inner(self: Arc<Self>) -> Option<Box<dyn Any + Send>>;
+    fn into_inner(self: Arc<Self>) -> Result<Box<dyn Any + Send>, Arc<dyn Held>>;
 }
 
 impl<T: Any + Send + Sync> Held for T {
@@ -21,9 +23,15 @@ impl<T: Any + Send + Sync> Held for T {
         self
     }
 
-    fn into_inner(self: Arc<Self>) -> Option<Box<dyn Any + Send>> {
-        let inner = Arc::into_inner(self)?;
-        Some(Box::new(inner))
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
+    fn into_inner(self: Arc<Self>) -> Result<Box<dyn Any + Send>, Arc<dyn Held>> {
+        match Arc::try_unwrap(self) {
+            Ok(inner) => Ok(Box::new(inner)),
+            Err(shared) => Err(shared),
+        }
     }
 }
 
@@ -50,10 +58,32 @@ impl SharedValue {
         (*self.held).as_any().downcast_ref()
     }
 
-    /// The value itself, where it is a `T` and nobody else refers to it.
-    pub fn into_inner<T: Any>(self) -> Option<T> {
-        let inner = self.held.into_inner()?;
-        inner.downcast().ok().map(|inner| *inner)
+    /// The value as it was shared, where it is a `T`.
+    pub fn into_shared<T: Any + Send + Sync>(self) -> Option<Arc<T>> {
+        self.held.into_any().downcast().ok()
+    }
+
+    /// The value itself, where nobody else refers to it.
+    ///
+    /// # Errors
+    /// The value as it was: somebody does, or it is no `T`.
+    pub fn into_inner<T: Any>(self) -> Result<T, Self> {
+        let bytes = self.bytes;
+        if self.get::<T>().is_none() {
+            return Err(self);
+        }
+        let inner = self
+            .held
+            .into_inner()
+            .map_err(|held| Self { held, bytes })?;
+        match inner.downcast() {
+            Ok(inner) => Ok(*inner),
+            // It was one just now.
+            Err(_) => Err(Self {
+                held: Arc::new(()),
+                bytes,
+            }),
+        }
     }
 }
 
@@ -82,7 +112,9 @@ mod tests {
         let other = value.clone();
         assert_eq!((value.get::<u32>(), value.get::<u64>()), (Some(&7), None));
         assert_eq!(value, other);
-        assert_eq!(value.into_inner::<u32>(), None);
-        assert_eq!(other.into_inner::<u32>(), Some(7));
+        let other = other.into_inner::<u32>().unwrap_err();
+        drop(value);
+        let other = other.into_inner::<u64>().unwrap_err();
+        assert_eq!(other.into_inner::<u32>(), Ok(7));
     }
 }

@@ -62,6 +62,8 @@ pub trait Member: Sized {
     fn missing_member(input: &mut Decoder<'_>) -> Result<Self, Reject>;
     /// The kind of the value.
     fn member_kind() -> Kind;
+    /// Octets that the member keeps beside its own size.
+    fn held_member_bytes(&self) -> usize;
 }
 
 #[diagnostic::do_not_recommend]
@@ -111,12 +113,21 @@ impl<T: DdsValue> Member for T {
     fn member_kind() -> Kind {
         Self::kind()
     }
+
+    #[inline]
+    fn held_member_bytes(&self) -> usize {
+        self.held_bytes()
+    }
 }
 
 impl<T: DdsValue> Member for Option<T> {
     const OPTIONAL: bool = true;
     const MIN_SIZE: usize = 1;
     const KEY_BOUNDS: KeyBounds = KeyBounds::UNBOUNDED;
+
+    fn held_member_bytes(&self) -> usize {
+        self.as_ref().map_or(0, T::held_bytes)
+    }
 
     // XCDR2: a boolean in front; XCDR1: a parameter, empty where absent. XTypes 1.3 §7.4.3.5.
     #[inline]

@@ -58,8 +58,10 @@ pub enum Mode {
     Async,
     /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
     Large,
-    /// A callback, both ends in one participant's process.
+    /// A callback, both ends in one process.
     InProcess,
+    /// The same, with samples that are handed on by reference.
+    InProcessShared,
 }
 
 impl Mode {
@@ -76,6 +78,7 @@ impl Mode {
             Self::Async => "async",
             Self::Large => "large",
             Self::InProcess => "in-process",
+            Self::InProcessShared => "in-process-shared",
         }
     }
 }
@@ -115,6 +118,7 @@ pub const LARGE: &[Contestant] = &[
 /// Everyone who takes part in that within a process.
 pub const IN_PROCESS: &[Contestant] = &[
     of(Product::Whimbrel, Mode::InProcess),
+    of(Product::Whimbrel, Mode::InProcessShared),
     of(Product::Cyclone, Mode::InProcess),
     of(Product::FastDds, Mode::InProcess),
 ];

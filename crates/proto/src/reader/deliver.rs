@@ -214,6 +214,11 @@ impl Reader {
         }
     }
 
+    /// True when something that arrived found no room: tell [`Reader::handle_room`] of any.
+    pub fn waits_for_room(&self) -> bool {
+        self.full || self.starved
+    }
+
     /// Samples were taken from the cache: goes on with what had found no room.
     pub fn handle_room(&mut self, now: Instant) {
         let full = core::mem::take(&mut self.full);

@@ -37,6 +37,14 @@ impl<T: DdsValue, const N: usize> DdsValue for [T; N] {
         out.end(delimiter);
     }
 
+    fn held_bytes(&self) -> usize {
+        if T::SHAPE.is_flat() {
+            return 0;
+        }
+        let held = self.iter().map(T::held_bytes);
+        held.fold(0, usize::saturating_add)
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.array(T::SHAPE, T::decode_array)
     }

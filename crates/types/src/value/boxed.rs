@@ -23,6 +23,10 @@ impl<T: DdsValue> DdsValue for Box<T> {
         T::encode(self, out);
     }
 
+    fn held_bytes(&self) -> usize {
+        size_of::<T>().saturating_add(T::held_bytes(self))
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.enter()?;
         let value = T::decode(input)?;

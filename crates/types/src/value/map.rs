@@ -26,6 +26,14 @@ impl<K: DdsValue + Ord, V: DdsValue> DdsValue for BTreeMap<K, V> {
         out.end(delimiter);
     }
 
+    fn held_bytes(&self) -> usize {
+        let own = size_of::<(K, V)>().saturating_mul(self.len());
+        let held = self
+            .iter()
+            .map(|(key, value)| key.held_bytes().saturating_add(value.held_bytes()));
+        held.fold(own, usize::saturating_add)
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.collection(is_primitive::<K, V>(), |input| {
             let len = input.length(K::MIN_SIZE.saturating_add(V::MIN_SIZE))?;

@@ -55,6 +55,15 @@ impl<T: DdsValue> DdsValue for Vec<T> {
         Kind::Sequence(T::kind)
     }
 
+    fn held_bytes(&self) -> usize {
+        let own = size_of_val(self.as_slice());
+        if T::SHAPE.is_primitive() {
+            return own;
+        }
+        let held = self.iter().map(T::held_bytes);
+        held.fold(own, usize::saturating_add)
+    }
+
     fn encode_key(&self, out: &mut Encoder<'_>) {
         if T::SHAPE.is_primitive() {
             return self.encode(out);

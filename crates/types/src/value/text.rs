@@ -41,6 +41,11 @@ impl DdsValue for String {
     }
 
     #[inline]
+    fn held_bytes(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
     fn transcode_key(input: &mut Decoder<'_>, out: &mut Encoder<'_>) -> Result<(), Reject> {
         out.string(input.string()?);
         Ok(())

@@ -51,6 +51,11 @@ pub trait DdsValue: Sized {
     /// The kind of the value.
     fn kind() -> Kind;
 
+    /// Octets that the value keeps beside its own size: those of strings, sequences and maps.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     /// Appends what the value contributes to a key: of a structure with key members only those.
     /// XTypes 1.3 §7.6.8.3.
     #[inline]

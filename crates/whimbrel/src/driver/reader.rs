@@ -226,16 +226,18 @@ impl ReaderCore {
         } else {
             cache.read(selector, out);
         }
-        let unread = has_unread(&state);
         self.status.clear(StatusKind::DataAvailable);
-        if !unread && let Some(signal) = self.signal.get() {
+        if let Some(signal) = self.signal.get().filter(|_| !has_unread(&state)) {
             signal.clear();
         }
-        let now = clock::now();
-        if take {
+        if take && state.machine.waits_for_room() {
+            let now = clock::now();
             state.machine.handle_room(now);
+            self.drain(state, now);
+        } else {
+            // Nothing else was changed, so nothing is due.
+            drop(state);
         }
-        self.drain(state, now);
         if !out.is_empty() {
             // Samples that were read now may be what a read condition waits for.
             self.bell.ring();

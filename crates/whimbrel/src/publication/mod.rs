@@ -3,6 +3,7 @@
 mod asynchronous;
 mod instances;
 mod publisher;
+mod shared;
 mod statuses;
 mod wait;
 mod writer;

@@ -1,6 +1,7 @@
 //! Readers of data.
 
 use std::any::TypeId;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,6 +27,13 @@ use crate::driver::sync::lock;
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::Topic;
+
+/// Samples for which a thread keeps room between two calls.
+const SCRATCH_MAX: usize = 64;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<CachedSample>> = const { Cell::new(Vec::new()) };
+}
 
 /// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
 ///
@@ -152,7 +160,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
-        Ok(self.decode_all(&self.fetch(selector, true)?))
+        self.fetch_decoded(selector, true, |samples| samples.collect())
     }
 
     /// Reads the samples that `selector` picks: by states, instance and number.
@@ -160,7 +168,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn read_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
-        Ok(self.decode_all(&self.fetch(selector, false)?))
+        self.fetch_decoded(selector, false, |samples| samples.collect())
     }
 
     /// Takes samples of one instance. DDS 1.4 §2.2.2.5.3.15.
@@ -238,7 +246,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// As [`DataReader::take`].
     pub fn take_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
-        Ok(self.take_selected(&next_unread())?.pop())
+        self.fetch_decoded(&next_unread(), true, |samples| samples.next())
     }
 
     /// Reads the next sample not read yet, if there is one. DDS 1.4 §2.2.2.5.3.12.
@@ -246,7 +254,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// As [`DataReader::take`].
     pub fn read_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
-        Ok(self.read_selected(&next_unread())?.pop())
+        self.fetch_decoded(&next_unread(), false, |samples| samples.next())
     }
 
     /// Takes samples without decoding them: the bytes are those that arrived, not copied.
@@ -337,22 +345,41 @@ impl<T: DdsType> DataReader<T> {
     }
 
     fn fetch(&self, selector: &Selector, take: bool) -> Result<Vec<CachedSample>, Error> {
+        self.check_instance(selector)?;
+        let mut cached = Vec::new();
+        self.inner.core.fetch(selector, take, &mut cached);
+        Ok(cached)
+    }
+
+    /// What `each` makes of the samples, decoded one by one.
+    fn fetch_decoded<R>(
+        &self,
+        selector: &Selector,
+        take: bool,
+        each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
+    ) -> Result<R, Error> {
+        self.check_instance(selector)?;
+        let mut cached = SCRATCH.take();
+        self.inner.core.fetch(selector, take, &mut cached);
+        let mut samples = cached
+            .drain(..)
+            .filter_map(|cached| self.known(Sample::decode(&cached)));
+        let result = each(&mut samples);
+        drop(samples);
+        if cached.capacity() <= SCRATCH_MAX {
+            SCRATCH.set(cached);
+        }
+        Ok(result)
+    }
+
+    fn check_instance(&self, selector: &Selector) -> Result<(), Error> {
         if let Which::Exactly(instance) = selector.instance
             && T::KEYED
             && !self.inner.core.lock().machine.cache().contains(instance)
         {
             return Err(unknown_instance(instance));
         }
-        let mut cached = Vec::new();
-        self.inner.core.fetch(selector, take, &mut cached);
-        Ok(cached)
-    }
-
-    fn decode_all(&self, cached: &[CachedSample]) -> Vec<Sample<T>> {
-        cached
-            .iter()
-            .filter_map(|cached| self.known(Sample::decode(cached)))
-            .collect()
+        Ok(())
     }
 
     /// The sample, or nothing and one more undecodable one.

@@ -1,19 +1,29 @@
 //! Samples as they come out of a reader.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::cursor::Endian;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::SampleInfo;
 use whimbrel_proto::cache::CachedSample;
-use whimbrel_types::{DdsType, from_payload, key_from_payload};
+use whimbrel_proto::value::SharedValue;
+use whimbrel_types::{DdsType, Representation, from_payload, key_from_payload, to_payload};
 
 /// A sample: data where it has any, and everything DDS tells beside it. DDS 1.4 §2.2.2.5.4.
 #[derive(Clone, Debug)]
 pub struct Sample<T> {
-    data: Option<T>,
+    data: Option<Data<T>>,
     key: Option<T>,
     info: SampleInfo,
+}
+
+#[derive(Clone, Debug)]
+enum Data<T> {
+    Own(T),
+    /// As its writer in this process has it.
+    Shared(SharedValue),
 }
 
 impl<T: DdsType> Sample<T> {
@@ -21,7 +31,10 @@ impl<T: DdsType> Sample<T> {
     pub(crate) fn decode(cached: &CachedSample) -> Result<Self, Reject> {
         let (mut data, mut key) = (None, None);
         if cached.info.valid_data {
-            data = Some(from_payload(&cached.payload)?);
+            data = Some(match &cached.value {
+                Some(value) if value.get::<T>().is_some() => Data::Shared(value.clone()),
+                _ => Data::Own(from_payload(&cached.payload)?),
+            });
         } else if T::KEYED && !cached.payload.is_empty() {
             let value = if cached.payload_is_key {
                 key_from_payload(&cached.payload)?
@@ -39,18 +52,39 @@ impl<T: DdsType> Sample<T> {
 
     /// The data; `None` for samples that only tell of a changed instance state.
     pub fn data(&self) -> Option<&T> {
-        self.data.as_ref()
+        match self.data.as_ref()? {
+            Data::Own(data) => Some(data),
+            Data::Shared(value) => value.get(),
+        }
     }
 
-    /// The data, taken out.
+    /// The data, taken out; a copy where its writer or another reader of this process still has it
+    /// too ([`DataWriter::write_shared`](crate::DataWriter::write_shared)).
     pub fn into_data(self) -> Option<T> {
-        self.data
+        match self.data? {
+            Data::Own(data) => Some(data),
+            Data::Shared(value) => {
+                let own = value.into_inner();
+                own.or_else(|value| copied(&value)).ok()
+            }
+        }
+    }
+
+    /// The data, to be shared; not copied where its writer shared it within the process.
+    pub fn into_shared(self) -> Option<Arc<T>>
+    where
+        T: Sync,
+    {
+        match self.data? {
+            Data::Own(data) => Some(Arc::new(data)),
+            Data::Shared(value) => value.into_shared(),
+        }
     }
 
     /// A value with the key members of the instance, also for samples without data where the key
     /// is known. Other members may hold default values.
     pub fn key(&self) -> Option<&T> {
-        self.data.as_ref().or(self.key.as_ref())
+        self.data().or(self.key.as_ref())
     }
 
     /// What DDS tells of the sample. DDS 1.4 §2.2.2.5.5.
@@ -59,7 +93,23 @@ impl<T: DdsType> Sample<T> {
     }
 }
 
-/// A sample that was not decoded: its bytes are those that arrived.
+/// An equal value of its own.
+fn copied<T: DdsType>(value: &SharedValue) -> Result<T, Reject> {
+    from_payload(&encoded::<T>(value))
+}
+
+/// Its payload; empty where it cannot be encoded.
+fn encoded<T: DdsType>(value: &SharedValue) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let value = value.get::<T>();
+    let encode = |it| to_payload(it, Representation::Xcdr2, Endian::NATIVE, &mut bytes).ok();
+    // On an error they are as before.
+    let _ = value.and_then(encode);
+    bytes
+}
+
+/// A sample that was not decoded: its bytes are those that arrived. Those of a value that was
+/// shared within the process are made when it is taken.
 #[derive(Clone, Debug)]
 pub struct LoanedSample<T> {
     cached: CachedSample,
@@ -67,7 +117,10 @@ pub struct LoanedSample<T> {
 }
 
 impl<T: DdsType> LoanedSample<T> {
-    pub(crate) fn new(cached: CachedSample) -> Self {
+    pub(crate) fn new(mut cached: CachedSample) -> Self {
+        if let Some(value) = cached.value.as_ref().filter(|_| cached.payload.is_empty()) {
+            cached.payload = SharedBytes::from_vec(encoded::<T>(value));
+        }
         Self {
             cached,
             marker: PhantomData,

@@ -256,3 +256,88 @@ fn a_full_reader_rejects_and_goes_on_as_by_the_network() {
         assert_eq!(take_xs(&reader, 1), [10]);
     }
 }
+
+#[test]
+fn a_shared_value_is_the_same_for_all_readers_of_the_process() {
+    let (here, there) = pair_set_up(|builder| builder.in_process(InProcess::Direct));
+    let topic: Topic<Blob> = here.create_topic("blobs").unwrap();
+    let qos = DataWriterQos::default().reliable().keep_last(1);
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let theirs: Topic<Blob> = there.create_topic("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_last(1);
+    let readers = [
+        there.create_datareader(&theirs, qos.clone()).unwrap(),
+        here.create_datareader(&topic, qos.clone()).unwrap(),
+    ];
+    writer.wait_for_matched(2, PATIENCE).unwrap();
+    let blob = |number| {
+        let bytes = vec![number as u8; 50_000];
+        Arc::new(Blob { number, bytes })
+    };
+    let take = |reader: &DataReader<Blob>| {
+        let taken = reader.take_timeout(1, PATIENCE).unwrap();
+        taken.into_iter().next().unwrap()
+    };
+    writer.write_shared(blob(0)).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    readers.iter().for_each(|it| drop(take(it)));
+    let value = blob(1);
+    writer.write_shared(Arc::clone(&value)).unwrap();
+    assert!(readers.iter().all(|it| it.memory().bytes > 50_000));
+    for reader in &readers {
+        let sample = take(reader);
+        assert!(std::ptr::eq(sample.data().unwrap(), &*value));
+        // Somebody else has it: this is a copy.
+        assert_eq!(sample.clone().into_data().as_ref(), Some(&*value));
+        assert!(Arc::ptr_eq(&sample.into_shared().unwrap(), &value));
+    }
+    assert_eq!(Arc::strong_count(&value), 1, "somebody keeps it");
+    writer.write_shared(value).unwrap();
+    assert_eq!(take(&readers[0]).into_data().unwrap().number, 1);
+    // One that gives way is let go of.
+    let (old, new) = (blob(2), blob(3));
+    writer.write_shared(Arc::clone(&old)).unwrap();
+    writer.write_shared(new).unwrap();
+    assert_eq!(Arc::strong_count(&old), 1);
+    let loaned = readers[1].take_loaned(&Default::default()).unwrap();
+    let decoded: Blob = whimbrel::types::from_payload(loaned[0].payload()).unwrap();
+    assert_eq!(decoded.number, 3);
+    // Whoever reads octets has them made, and the others get the value all the same.
+    let raw = here
+        .create_raw_topic("blobs", topic.type_name(), false)
+        .unwrap();
+    let raw = here
+        .create_raw_datareader(&raw, Default::default(), qos)
+        .unwrap();
+    writer.wait_for_matched(3, PATIENCE).unwrap();
+    let value = blob(4);
+    writer.write_shared(Arc::clone(&value)).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    assert!(std::ptr::eq(take(&readers[0]).data().unwrap(), &*value));
+    raw.wait_for_data(PATIENCE).unwrap();
+    let decoded: Blob = whimbrel::types::from_payload(raw.take(1)[0].payload()).unwrap();
+    assert_eq!(decoded, *value);
+}
+
+#[test]
+fn shared_values_of_instances_tell_their_keys_and_ends() {
+    for how in ALL {
+        let (writer, reader) = matched_pair_by(how);
+        settle(&writer);
+        reader.take(10).unwrap();
+        for x in 0..3 {
+            writer.write_shared(Arc::new(position("bus", x))).unwrap();
+        }
+        assert_eq!(take_xs(&reader, 3), [0, 1, 2]);
+        let instance = reader
+            .lookup_instance(&position("bus", 9))
+            .unwrap()
+            .unwrap();
+        assert_eq!(reader.key_value(instance).unwrap().vehicle, "bus");
+        writer.dispose(&position("bus", 0)).unwrap();
+        let ends = reader.take_timeout(10, PATIENCE).unwrap();
+        assert_eq!(ends[0].key().unwrap().vehicle, "bus");
+        let state = ends[0].info().instance_state;
+        assert_eq!(state, InstanceState::NotAliveDisposed);
+    }
+}

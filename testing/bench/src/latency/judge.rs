@@ -29,6 +29,9 @@ const LARGE_STEADY: f64 = 2.0;
 /// Median within a process, in microseconds.
 const IN_PROCESS_US: f64 = 0.15;
 
+/// Larger samples count as they go by reference.
+const IN_PROCESS_COPIED_MAX: usize = 1024;
+
 /// Median of the quickest mode at most this many times that of the spinning raw socket.
 const OF_SPINNING: f64 = 1.4;
 
@@ -83,13 +86,12 @@ impl Judge<'_> {
 
     fn in_process(&self) -> Vec<Goal> {
         let figures = self.part.sizes.iter().filter_map(|size| {
-            let ours = self.us(
-                Placement::Free,
-                Product::Whimbrel,
-                Mode::InProcess,
-                *size,
-                0.5,
-            )?;
+            let mode = if *size > IN_PROCESS_COPIED_MAX {
+                Mode::InProcessShared
+            } else {
+                Mode::InProcess
+            };
+            let ours = self.us(Placement::Free, Product::Whimbrel, mode, *size, 0.5)?;
             Some((ours, format!("{size} B")))
         });
         let name = "latency.in-process.p50-us";

@@ -59,7 +59,6 @@ impl WriterCore {
 
     /// Writes the value of `draft` to readers of this process without encoding it, where it finds
     /// all of them and they take it at once; whether it is written so.
-    #[expect(dead_code, reason = "next")]
     pub(crate) fn write_value(&self, draft: &Draft) -> bool {
         let mut state = self.lock();
         let Some(neighbours) = self.pass(&mut state, draft) else {

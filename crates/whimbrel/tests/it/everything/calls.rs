@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use whimbrel::{
@@ -137,6 +138,12 @@ calls! {
         write_with_timestamp: |w| {
             let time = w.participant.current_time();
             w.writer.write_with_timestamp(&position("tram", 1), time).unwrap()
+        };
+        write_shared: |w| w.writer.write_shared(Arc::new(position("tram", 1))).unwrap();
+        write_shared_with_timestamp: |w| {
+            let time = w.participant.current_time();
+            let value = Arc::new(position("tram", 1));
+            w.writer.write_shared_with_timestamp(value, time).unwrap()
         };
         try_write: |w| w.writer.try_write(&position("tram", 1)).unwrap();
         write_async: |w| poll(w.writer.write_async(&position("tram", 1)));

@@ -32,8 +32,12 @@ fn run(words: &[String]) -> Result<(), String> {
         .map_err(|_| "bad domain")?;
     match (bench.as_str(), role.as_str()) {
         ("latency", "ping") if mode == "in-process" => {
-            let local = local::Local::new(domain)?;
+            let local = local::Local::new(domain, false)?;
             serve(|order| local.block(order))
+        }
+        ("latency", "ping") if mode == "in-process-shared" => {
+            let local = local::Local::new(domain, true)?;
+            serve(|order| local.block_shared(order))
         }
         ("latency", "ping") => {
             let mut ping = ping::Ping::new(domain, mode)?;

@@ -42,7 +42,7 @@ struct Echo {
 
 impl DataReaderListener<Msg> for Echo {
     fn on_data_available(&mut self, reader: &DataReader<Msg>) {
-        for sample in reader.take(1).into_iter().flatten() {
+        if let Ok(Some(sample)) = reader.take_next_sample() {
             answer(&self.writer, &sample);
         }
     }

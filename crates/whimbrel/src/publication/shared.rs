@@ -1,0 +1,66 @@
+//! Writing values that readers of the same process share.
+
+use std::sync::Arc;
+
+use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::time::Timestamp;
+use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::value::SharedValue;
+use whimbrel_proto::writer::NewChange;
+use whimbrel_types::DdsType;
+
+use super::writer::{DataWriter, Stamp, instance_of};
+use crate::driver::writer::Draft;
+use crate::error::Error;
+
+impl<T: DdsType + Sync> DataWriter<T> {
+    /// As [`DataWriter::write`], but readers of this process get the value itself, not a copy:
+    /// whatever its size, that costs the same. It is encoded only where somebody needs its octets:
+    /// a reader elsewhere, one that reads raw bytes or another Rust type, or history that is kept.
+    ///
+    /// Where nobody does, a value that cannot be encoded is not noticed. Readers count what the
+    /// value keeps ([`DdsValue::held_bytes`]) towards their limits. Its destructor runs wherever
+    /// the last reference goes.
+    ///
+    /// [`DdsValue::held_bytes`]: whimbrel_types::DdsValue::held_bytes
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`].
+    pub fn write_shared(&self, value: Arc<T>) -> Result<(), Error> {
+        self.share(value, Stamp::now())
+    }
+
+    /// As [`DataWriter::write_shared`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`].
+    pub fn write_shared_with_timestamp(
+        &self,
+        value: Arc<T>,
+        timestamp: Timestamp,
+    ) -> Result<(), Error> {
+        self.share(value, Stamp::of(timestamp))
+    }
+
+    fn share(&self, value: Arc<T>, at: Stamp) -> Result<(), Error> {
+        let bytes = size_of::<T>().saturating_add(value.held_bytes());
+        let mut draft = Draft {
+            change: NewChange {
+                kind: ChangeKind::Alive,
+                instance: instance_of(&*value)?,
+                timestamp: at.source,
+                payload: SharedBytes::default(),
+            },
+            value: Some(SharedValue::new(Arc::clone(&value), bytes)),
+            at: at.now,
+        };
+        if self.inner.core.write_value(&draft) {
+            return Ok(());
+        }
+        let encoded = self.encode(ChangeKind::Alive, &value)?;
+        let shared = draft.value.take();
+        self.put_encoded(ChangeKind::Alive, encoded, (at, shared), || {
+            self.max_blocking()
+        })
+    }
+}
