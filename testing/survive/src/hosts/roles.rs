@@ -32,6 +32,9 @@ pub(super) struct TopicPlan {
     durable: bool,
 }
 
+/// The topic that is TRANSIENT_LOCAL and keeps all.
+pub(super) const LOG: &str = "log";
+
 /// Reliable and KEEP_ALL, KEEP_LAST, TRANSIENT_LOCAL, and larger than a packet.
 pub(super) const TOPICS: [TopicPlan; 4] = [
     TopicPlan {
@@ -47,7 +50,7 @@ pub(super) const TOPICS: [TopicPlan; 4] = [
         durable: false,
     },
     TopicPlan {
-        name: "log",
+        name: LOG,
         bytes: 60,
         keep_all: true,
         durable: true,
@@ -100,7 +103,7 @@ fn talk(
     plans: impl Iterator<Item = (TopicPlan, u64)>,
 ) -> Result<(), Error> {
     let mut counts = Vec::new();
-    let talking = Arc::new(AtomicBool::new(true));
+    let [talking, logging] = [(); 2].map(|()| Arc::new(AtomicBool::new(true)));
     for (plan, period_ms) in plans {
         let topic = participant.create_topic::<Numbered>(plan.name)?;
         let mut qos = DataWriterQos::default()
@@ -115,12 +118,16 @@ fn talk(
         let writer = participant.create_datawriter(&topic, qos)?;
         let count = Arc::new(AtomicU64::new(0));
         counts.push((plan.name, Arc::clone(&count)));
-        let (talking, period) = (Arc::clone(&talking), StdDuration::from_millis(period_ms));
+        let talking = Arc::clone(if plan.durable { &logging } else { &talking });
+        let period = StdDuration::from_millis(period_ms);
         thread::spawn(move || write(&writer, plan.bytes, period, &count, &talking));
     }
     serve(|line| {
         if line == "stop" {
             talking.store(false, Ordering::Relaxed);
+        }
+        if line == "stop" || line == "close" {
+            logging.store(false, Ordering::Relaxed);
         }
         let words = counts
             .iter()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use whimbrel_rig::network::Network;
 
-use super::roles::TOPICS;
+use super::roles::{LOG, TOPICS};
 use crate::heap::one_arena;
 use crate::peer::{Answer, Peer, number};
 
@@ -62,6 +62,8 @@ pub(super) struct Stage {
     pub(super) listener: Peer,
     pub(super) network: Network,
     pub(super) script: Script,
+    /// Nothing is added to the log any more.
+    log_closed: bool,
     /// When everything flowed.
     pub(super) opened_at: Instant,
     guids: (Answer, Answer),
@@ -82,6 +84,7 @@ impl Stage {
             listener,
             network,
             script,
+            log_closed: false,
             opened_at: Instant::now(),
             guids: Default::default(),
         };
@@ -101,7 +104,8 @@ impl Stage {
             let behind = self.script.topics().find_map(|topic| {
                 let sent = number(&written, topic).unwrap_or(i64::MAX);
                 let last = number(&heard, &format!("{topic}.last")).unwrap_or(0);
-                (last <= sent).then(|| format!("{topic} at {last} of {sent}"))
+                let newer = i64::from(topic != LOG || !self.log_closed);
+                (last < sent + newer).then(|| format!("{topic} at {last} of {sent}"))
             });
             let Some(behind) = behind else {
                 return Ok(begun.elapsed());
@@ -142,6 +146,12 @@ impl Stage {
         Ok(())
     }
 
+    /// The talker adds nothing to the log any more.
+    pub(super) fn close_log(&mut self) -> Result<(), String> {
+        self.log_closed = true;
+        self.talker.ask("close").map(drop)
+    }
+
     /// The listener has all of the log from its first entry on.
     pub(super) fn log_complete(&mut self) -> Result<(), String> {
         let heard = self.listener.ask("count")?;
@@ -177,6 +187,7 @@ impl Stage {
     pub(super) fn restart_talker(&mut self) -> Result<(), String> {
         self.talker.signal("KILL")?;
         self.talker = Peer::start(&mut command(&self.network, "a", "talk", &self.script)?)?;
+        self.log_closed = false;
         Ok(())
     }
 
