@@ -1,6 +1,7 @@
 //! A reader fed by hand, and a writer and a reader joined by a lossy in-memory wire.
 
 mod back_pressure;
+mod pass;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

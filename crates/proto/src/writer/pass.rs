@@ -122,3 +122,124 @@ impl ReaderProxy {
             || (self.confirmed && self.acked == sequence.previous() && self.requests.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Sent, acknack, change, matched, writer};
+    use super::*;
+    use alloc::vec::Vec;
+    use whimbrel_base::guid::GuidPrefix;
+    use whimbrel_base::time::Instant;
+
+    const NOW: Instant = Instant(1_000_000_000);
+
+    /// A writer with a reader of its process that knows it.
+    fn neighbours(reliable: bool, durable: bool) -> (Writer, Guid, Sent) {
+        let mut writer = writer(|config| {
+            config.durable = durable;
+            config.depth = None;
+        });
+        let reader = matched(reliable, durable);
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        writer.note_in_process(guid);
+        let mut sent = Sent::default();
+        writer.poll_transmit(NOW, &mut sent);
+        if reliable {
+            let first = acknack(1, &[], 1);
+            writer.handle_acknack(NOW, guid, &first).unwrap();
+        }
+        sent.words();
+        (writer, guid, sent)
+    }
+
+    /// Writes and hands over; whether it was passed, and what was sent.
+    fn put(writer: &mut Writer, sent: &mut Sent, taken: bool) -> (bool, Vec<&'static str>) {
+        let new = change(8);
+        let passed = writer.pass(new.instance, 8, |_| taken).is_some();
+        if !passed {
+            writer.write(NOW, new).unwrap();
+            writer.hand_over(|_, _| taken);
+        }
+        writer.poll_transmit(NOW, sent);
+        (passed, sent.words())
+    }
+
+    #[test]
+    fn what_is_handed_over_is_acknowledged_and_neither_sent_nor_kept() {
+        for reliable in [true, false] {
+            let (mut writer, _, mut sent) = neighbours(reliable, false);
+            assert_eq!(put(&mut writer, &mut sent, true), (false, Vec::new()));
+            assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
+            assert!(writer.is_acknowledged(SequenceNumber(2)));
+            assert_eq!(writer.acknowledged_through(), SequenceNumber(2));
+            assert_eq!(writer.history_len(), 0);
+            assert_eq!(writer.poll_timeout(), None);
+            assert_eq!(writer.statistics().in_process, 2);
+            assert_eq!(writer.statistics().written, 2);
+        }
+    }
+
+    #[test]
+    fn what_is_not_taken_goes_as_usual_until_it_is_acknowledged() {
+        let (mut writer, guid, mut sent) = neighbours(true, false);
+        put(&mut writer, &mut sent, true);
+        let (passed, words) = put(&mut writer, &mut sent, false);
+        assert!(!passed && words.contains(&"data"), "{words:?}");
+        // It has not said yet that it has the last one.
+        let (passed, words) = put(&mut writer, &mut sent, true);
+        assert!(!passed && words.contains(&"data"), "{words:?}");
+        assert!(!writer.is_acknowledged(SequenceNumber(2)));
+        assert!(writer.poll_timeout().is_some());
+        let all = acknack(4, &[], 2);
+        writer.handle_acknack(NOW, guid, &all).unwrap();
+        assert_eq!(put(&mut writer, &mut sent, true), (false, Vec::new()));
+        assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
+    }
+
+    #[test]
+    fn an_answer_from_before_it_was_handed_the_rest_asks_for_nothing() {
+        let (mut writer, guid, mut sent) = neighbours(true, false);
+        for _ in 0..5 {
+            put(&mut writer, &mut sent, true);
+        }
+        let old = acknack(2, &[2], 2);
+        writer.handle_acknack(NOW, guid, &old).unwrap();
+        assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
+    }
+
+    #[test]
+    fn history_is_kept_for_late_joiners_and_served_to_one_that_begins_anew() {
+        let (mut writer, guid, mut sent) = neighbours(true, true);
+        for _ in 0..3 {
+            assert_eq!(put(&mut writer, &mut sent, true), (false, Vec::new()));
+        }
+        assert_eq!(writer.history_len(), 3);
+        let anew = acknack(1, &[1, 2, 3], 2);
+        writer.handle_acknack(NOW, guid, &anew).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        let words = sent.words();
+        let sent_again = words.iter().filter(|it| **it == "data").count();
+        assert_eq!(sent_again, 3, "{words:?}");
+        let (_, words) = put(&mut writer, &mut sent, true);
+        assert!(words.contains(&"data"), "{words:?}");
+    }
+
+    #[test]
+    fn a_reader_elsewhere_gets_everything_beside_it() {
+        let (mut writer, guid, mut sent) = neighbours(true, false);
+        put(&mut writer, &mut sent, true);
+        let mut other = matched(true, false);
+        other.guid.prefix = GuidPrefix([9; 12]);
+        writer.handle_matched(NOW, other.clone());
+        writer.poll_transmit(NOW, &mut sent);
+        sent.words();
+        let (passed, words) = put(&mut writer, &mut sent, true);
+        assert!(!passed && words.contains(&"data"), "{words:?}");
+        assert!(!writer.is_acknowledged(SequenceNumber(2)));
+        writer.handle_unmatched(NOW, other.guid);
+        assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
+        writer.handle_unmatched(NOW, guid);
+        assert!(!put(&mut writer, &mut sent, true).0, "nobody is there");
+    }
+}

@@ -143,6 +143,11 @@ impl Callbacks {
         self.bell.ring();
     }
 
+    /// As [`Callbacks::enqueue`], from the callback thread itself: it looks again before it ends.
+    pub(super) fn enqueue_again(&self, target: Weak<dyn Dispatch>) {
+        lock(&self.queue).waiting.push_back(target);
+    }
+
     fn work(&self) {
         role::note_driver();
         while let Task::Tell(target) = self.next() {

@@ -165,7 +165,10 @@ impl EntityStatus {
 
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
-        self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
+        // Most often somebody has noted it before.
+        if self.changed.load(Ordering::SeqCst) & kind.bit() != 0 {
+            self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
+        }
         if kind == StatusKind::DataAvailable
             && let Some(parent) = &self.parent
         {
@@ -259,7 +262,10 @@ impl Dispatch for EntityStatus {
     }
 
     fn dispatch(&self) {
-        let _release = Release(self);
+        let _release = Release {
+            status: self,
+            by_callbacks: true,
+        };
         let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
         // What the program has read itself in the meantime is no news.
         let mut pending = pending & self.changed();
@@ -294,7 +300,10 @@ impl Dispatch for EntityStatus {
 /// Whoever calls these has set `queued`.
 impl Hears for EntityStatus {
     fn dispatch_data(&self) {
-        let _release = Release(self);
+        let _release = Release {
+            status: self,
+            by_callbacks: false,
+        };
         let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {
             self.pending.store(0, Ordering::SeqCst);
             return;
@@ -321,15 +330,23 @@ impl Hears for EntityStatus {
 }
 
 /// Lets the next one tell, and sees to what came in the meantime.
-struct Release<'a>(&'a EntityStatus);
+struct Release<'a> {
+    status: &'a EntityStatus,
+    /// This is the callback thread, which tells of what is in its queue even where it is to end.
+    by_callbacks: bool,
+}
 
 impl Drop for Release<'_> {
     fn drop(&mut self) {
-        let status = self.0;
+        let status = self.status;
         status.queued.store(false, Ordering::SeqCst);
         let left = status.pending.load(Ordering::SeqCst);
         if left != 0 && !status.queued.swap(true, Ordering::SeqCst) {
-            status.leave_to_callbacks();
+            if self.by_callbacks {
+                status.callbacks.enqueue_again(status.me.clone());
+            } else {
+                status.leave_to_callbacks();
+            }
         }
     }
 }

@@ -363,7 +363,7 @@ impl<T: DdsType> DataReader<T> {
         self.inner.core.fetch(selector, take, &mut cached);
         let mut samples = cached
             .drain(..)
-            .filter_map(|cached| self.known(Sample::decode(&cached)));
+            .filter_map(|cached| self.known(Sample::of(cached)));
         let result = each(&mut samples);
         drop(samples);
         if cached.capacity() <= SCRATCH_MAX {

@@ -50,6 +50,18 @@ impl<T: DdsType> Sample<T> {
         })
     }
 
+    /// As [`Sample::decode`], of a sample that nobody else needs.
+    pub(crate) fn of(mut cached: CachedSample) -> Result<Self, Reject> {
+        match cached.value.take() {
+            Some(value) if value.get::<T>().is_some() => Ok(Self {
+                data: Some(Data::Shared(value)),
+                key: None,
+                info: cached.info,
+            }),
+            _ => Self::decode(&cached),
+        }
+    }
+
     /// The data; `None` for samples that only tell of a changed instance state.
     pub fn data(&self) -> Option<&T> {
         match self.data.as_ref()? {

@@ -105,3 +105,40 @@ fn the_callback_thread_ends_while_changes_come_and_by_a_listener_itself() {
         assert!(callbacks.stop().is_none(), "a thread was started again");
     });
 }
+
+#[test]
+fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
+    const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
+    explore(|| {
+        let callbacks = Arc::new(Callbacks::default());
+        let entity = Entity::new(&callbacks);
+        let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
+        let listener: Callback = Box::new(move |owner, _| {
+            let entity: Arc<Entity> = Arc::clone(owner).downcast().unwrap();
+            assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
+            entity.status.clear(StatusKind::DataAvailable);
+            hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
+            enters.fetch_sub(1, Ordering::SeqCst);
+        });
+        entity.status.set_listener(Some(listener), DATA);
+        let tellers = [true, true, false].map(|here| {
+            let entity = Arc::clone(&entity);
+            thread::spawn(move || {
+                {
+                    *lock(&entity.count) += 1;
+                    entity.status.mark(DATA);
+                }
+                if here {
+                    entity.status.tell_data_here();
+                } else {
+                    entity.status.tell(News::of(DATA));
+                }
+            })
+        });
+        tellers.into_iter().for_each(|it| it.join().unwrap());
+        end(&callbacks);
+        assert_eq!(heard.load(Ordering::SeqCst), 3);
+        assert!(entity.status.changed().is_empty());
+    });
+}
