@@ -11,10 +11,12 @@
 //! [`timers::Timers`].
 
 pub(crate) mod audience;
+pub(crate) mod block;
 pub(crate) mod callbacks;
 pub(crate) mod clock;
 pub(crate) mod contain;
 pub(crate) mod engine;
+pub(crate) mod few;
 pub(crate) mod handle;
 mod here;
 pub(crate) mod manners;

@@ -9,14 +9,34 @@
 //! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
 //! whatever does not wait, and drop the last handle of anything.
 
+use std::cell::RefCell;
 use std::task::Waker;
 use std::time::Instant;
 
 use super::audience;
 use super::contain::contain;
+use super::few::Few;
 use super::reception::{Reception, Seat, Waited};
 use super::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
+
+thread_local! {
+    /// The bell at which this thread waits for the tasks that it polls.
+    static WAITED_AT: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
+}
+
+/// Polls tasks for which this thread waits at `bell`: it receives there where they would.
+pub(super) fn tasks_wait_at<R>(bell: &Arc<Bell>, poll: impl FnOnce() -> R) -> R {
+    /// Puts back what was there, also when a task panics.
+    struct Before(Option<Arc<Bell>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            WAITED_AT.set(self.0.take());
+        }
+    }
+    let _before = Before(WAITED_AT.replace(Some(Arc::clone(bell))));
+    poll()
+}
 
 #[derive(Default)]
 struct Listeners {
@@ -64,9 +84,9 @@ impl Bell {
             }
             let tasks = std::mem::take(&mut listeners.tasks);
             self.leave(tasks.len());
-            let bells: Vec<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
+            let bells: Few<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
             let seats = listeners.seats.iter().filter(|seat| seat.is_waited_at());
-            (tasks, bells, seats.cloned().collect::<Vec<_>>())
+            (tasks, bells, seats.cloned().collect::<Few<_>>())
         };
         seats.iter().for_each(|seat| seat.interrupt());
         for (_, waker) in tasks {
@@ -152,6 +172,11 @@ impl Bell {
 
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
     pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
+        WAITED_AT.with_borrow(|bell| {
+            if let Some(bell) = bell {
+                bell.receive_with(self);
+            }
+        });
         if !self.is_known(key, waker) {
             let old = self.replace_task(key, waker.clone());
             drop(old);

@@ -1,10 +1,5 @@
 //! A writer and a reader, and the ways in which a thread of the program receives.
 
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 use whimbrel::{
@@ -80,29 +75,8 @@ impl Way {
                 reader.take_w_condition(condition, 1)?
             }
             Self::Take => reader.take_timeout(1, PATIENCE)?,
-            Self::Async => block_on(reader.take_async(1))?,
+            Self::Async => whimbrel::block_on(reader.take_async(1))?,
         };
         Ok(taken.into_iter().next())
-    }
-}
-
-/// Wakes the thread that runs the future.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// The smallest executor: what is measured is the product's part.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
     }
 }
