@@ -54,6 +54,8 @@ pub enum Mode {
     WaitSet,
     /// A thread of the program takes and waits in one call.
     Take,
+    /// As `Take`, with polling before blocking where that pays; the others do not poll.
+    Automatic,
     /// A task awaits a sample.
     Async,
     /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
@@ -75,6 +77,7 @@ impl Mode {
             Self::Listener => "listener",
             Self::WaitSet => "waitset",
             Self::Take => "take",
+            Self::Automatic => "automatic",
             Self::Async => "async",
             Self::Large => "large",
             Self::InProcess => "in-process",
@@ -101,6 +104,7 @@ pub const USUAL: &[Contestant] = &[
     of(Product::Whimbrel, Mode::Listener),
     of(Product::Whimbrel, Mode::WaitSet),
     of(Product::Whimbrel, Mode::Take),
+    of(Product::Whimbrel, Mode::Automatic),
     of(Product::Whimbrel, Mode::Async),
     of(Product::Cyclone, Mode::Listener),
     of(Product::Cyclone, Mode::WaitSet),

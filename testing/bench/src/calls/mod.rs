@@ -36,7 +36,8 @@ struct Row {
 /// Somebody is missing, does not start or stalls; the kernel lets nobody count.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let wanted = |it: &&Contestant| arguments.wants(&it.name());
-    let on_purpose = |it: &&Contestant| !matches!(it.mode, Mode::Calls | Mode::Spinning);
+    let polls = |mode| matches!(mode, Mode::Calls | Mode::Spinning | Mode::Automatic);
+    let on_purpose = |it: &&Contestant| !polls(it.mode);
     let contestants: Vec<&Contestant> = USUAL.iter().filter(on_purpose).filter(wanted).collect();
     if contestants.is_empty() {
         return Err("nobody of this name".to_owned());

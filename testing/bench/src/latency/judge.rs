@@ -32,8 +32,11 @@ const IN_PROCESS_US: f64 = 0.15;
 /// Larger samples count as they go by reference.
 const IN_PROCESS_COPIED_MAX: usize = 1024;
 
-/// Median of the quickest mode at most this many times that of the spinning raw socket.
+/// Median with polling at most this many times that of the spinning raw socket.
 const OF_SPINNING: f64 = 1.4;
+
+/// Median with polling at most this many times that without, where polling cannot help.
+const OF_BLOCKING: f64 = 1.03;
 
 /// Every goal for which something was measured, by its worst size.
 pub(super) fn goals(rows: &[Row], part: &Part) -> Vec<Goal> {
@@ -58,10 +61,12 @@ impl Judge<'_> {
                 goals.extend(self.of_raw(placement, mode, Mode::Blocking, bound));
             }
         }
-        goals.extend(self.of_raw(Placement::TwoCores, Mode::Take, Mode::Spinning, OF_SPINNING));
+        let (polled, spinning) = (Mode::Automatic, Mode::Spinning);
+        goals.extend(self.of_raw(Placement::TwoCores, polled, spinning, OF_SPINNING));
+        goals.extend(self.of_own(Placement::OneCore, polled, Mode::Take, OF_BLOCKING));
         for placement in &self.part.placements {
             for (mode, _) in MODES.iter().skip(1) {
-                goals.extend(self.of_listener(*placement, *mode));
+                goals.extend(self.of_own(*placement, *mode, Mode::Listener, OF_LISTENER));
             }
             for (mode, theirs) in MODES {
                 for (label, quantile) in [("p50", 0.5), ("p99", 0.99)] {
@@ -123,14 +128,15 @@ impl Judge<'_> {
         Goal::worst(name, figures, Side::AtMost, bound)
     }
 
-    fn of_listener(&self, placement: Placement, mode: Mode) -> Option<Goal> {
+    /// One of our modes beside another.
+    fn of_own(&self, placement: Placement, mode: Mode, other: Mode, bound: f64) -> Option<Goal> {
         let figures = self.part.sizes.iter().filter_map(|size| {
-            let ours = self.us(placement, Product::Whimbrel, mode, *size, 0.5)?;
-            let listener = self.us(placement, Product::Whimbrel, Mode::Listener, *size, 0.5)?;
-            Some((ours / listener, format!("{size} B")))
+            let of = |mode| self.us(placement, Product::Whimbrel, mode, *size, 0.5);
+            Some((of(mode)? / of(other)?, format!("{size} B")))
         });
-        let name = format!("latency.{placement}.{}.p50-of-listener", mode.name());
-        Goal::worst(name, figures, Side::AtMost, OF_LISTENER)
+        let (mode, other) = (mode.name(), other.name());
+        let name = format!("latency.{placement}.{mode}.p50-of-{other}");
+        Goal::worst(name, figures, Side::AtMost, bound)
     }
 
     fn of_peers(

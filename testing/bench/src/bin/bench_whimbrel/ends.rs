@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use whimbrel::domain::Waiting;
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Error,
     InstanceStates, ReadCondition, Sample, SampleState, ViewStates, WaitSet,
@@ -23,9 +24,27 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Writes the topic `written`, reads the topic `read`.
+    /// Writes the topic `written`, reads the topic `read`, with all defaults.
     pub(crate) fn new(domain: u32, written: &str, read: &str) -> Result<Self, Error> {
-        let participant = DomainParticipant::new(domain)?;
+        Self::within(&DomainParticipant::new(domain)?, written, read)
+    }
+
+    /// The same for a mode of the ping-pong, where only one polls.
+    pub(crate) fn of_mode(
+        mode: &str,
+        domain: u32,
+        written: &str,
+        read: &str,
+    ) -> Result<Self, Error> {
+        let waiting = match mode {
+            "automatic" => Waiting::default(),
+            _ => Waiting::Receive,
+        };
+        let participant = DomainParticipant::builder(domain).waiting(waiting);
+        Self::within(&participant.build()?, written, read)
+    }
+
+    fn within(participant: &DomainParticipant, written: &str, read: &str) -> Result<Self, Error> {
         let written = participant.create_topic::<Msg>(written)?;
         let read = participant.create_topic::<Msg>(read)?;
         Ok(Self {
@@ -61,7 +80,7 @@ impl Way {
                 wait_set.attach(condition.clone());
                 Self::WaitSet(wait_set, condition)
             }
-            "take" => Self::Take,
+            "take" | "automatic" => Self::Take,
             "async" => Self::Async,
             _ => return Err(format!("no mode {name}")),
         })

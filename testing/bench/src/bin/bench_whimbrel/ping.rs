@@ -68,7 +68,8 @@ impl Block {
 
 impl Ping {
     pub(crate) fn new(domain: u32, mode: &str) -> Result<Self, String> {
-        let ends = Ends::new(domain, "ping", "pong").map_err(|error| error.to_string())?;
+        let ends =
+            Ends::of_mode(mode, domain, "ping", "pong").map_err(|error| error.to_string())?;
         let receiving = if matches!(mode, "listener" | "large") {
             let nothing = Order {
                 size: 0,

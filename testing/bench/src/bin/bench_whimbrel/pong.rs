@@ -8,7 +8,7 @@ use whimbrel_bench::protocol::stand_by;
 use crate::ends::{Ends, Msg, Way};
 
 pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
-    let ends = Ends::new(domain, "pong", "ping").map_err(|error| error.to_string())?;
+    let ends = Ends::of_mode(mode, domain, "pong", "ping").map_err(|error| error.to_string())?;
     if matches!(mode, "listener" | "large") {
         listen(&ends);
         return stand_by();
