@@ -56,8 +56,8 @@ pub struct ParticipantConfig {
     pub interfaces: Vec<InterfaceAddress>,
     /// As [`Addresses::paths`].
     pub paths: Vec<(IpAddr, u32)>,
-    /// How long a new local reader may be without a writer before that is reported; 5 s by
-    /// default.
+    /// How long a local reader that is new or has lost its last writer may be without one before
+    /// that is reported; 5 s by default.
     pub unserved_patience: Duration,
     /// As [`Addresses::own`].
     pub own_addresses: Vec<IpAddr>,

@@ -327,9 +327,16 @@ impl Participant {
 
     /// The participant is gone, and everything of it.
     pub(super) fn forget_participant(&mut self, now: Instant, prefix: GuidPrefix, departed: bool) {
+        // Who leaves with a word has its reasons.
+        let served = if departed {
+            Vec::new()
+        } else {
+            self.served_readers()
+        };
         let Some(remote) = self.drop_participant(now, prefix) else {
             return;
         };
+        self.expect_other_writers(now, &served);
         if departed {
             while self.departed.len() >= DEPARTED_MAX {
                 self.departed.pop_front();

@@ -67,7 +67,8 @@ pub enum ParticipantEvent {
         /// Name of the topic.
         topic_name: String,
     },
-    /// A local reader has found no writer in time after its creation. Once per reader.
+    /// A local reader has found no writer in time after its creation, or after the participant of
+    /// its last one was lost.
     ReaderUnserved {
         /// The local reader.
         reader: EntityId,

@@ -26,6 +26,24 @@ impl Participant {
         }
     }
 
+    /// Local readers that have a writer.
+    pub(super) fn served_readers(&self) -> Vec<EntityId> {
+        let readers = self.local_readers.keys().copied();
+        readers
+            .filter(|it| self.reader_pairs.has_match(*it))
+            .collect()
+    }
+
+    /// Of `readers`, which had a writer, those that have none any more should find another soon.
+    pub(super) fn expect_other_writers(&mut self, now: Instant, readers: &[EntityId]) {
+        let at = now.after(self.config.unserved_patience);
+        for reader in readers {
+            if !self.reader_pairs.has_match(*reader) {
+                self.expectant.insert(*reader, at);
+            }
+        }
+    }
+
     /// When to look again for readers without a writer.
     pub(super) fn unserved_deadline(&self) -> Option<Deadline> {
         let next = self.expectant.values().min()?;

@@ -709,6 +709,38 @@ fn a_reader_without_writer_is_reported_once_with_the_cause() {
 }
 
 #[test]
+fn a_reader_whose_last_writer_is_lost_is_reported_once() {
+    for leaves in [false, true] {
+        let mut net = met(config(1), config(2));
+        net.run(seconds(5));
+        net.take(2);
+        if leaves {
+            let now = net.now;
+            net.member(1).depart(now);
+            net.settle();
+        }
+        net.members.remove(&1);
+        let lost = ParticipantEvent::ParticipantLost {
+            prefix: prefix(1),
+            departed: leaves,
+        };
+        let mut events = vec![];
+        while !has(&events, &lost) {
+            net.run(Duration::from_millis(10));
+            events.extend(net.take(2));
+        }
+        net.run(Duration::from_millis(4980));
+        assert!(unserved(&net.take(2)).is_empty());
+        net.run(Duration::from_millis(20));
+        net.settle();
+        let reported = usize::from(!leaves);
+        assert_eq!(unserved(&net.take(2)).len(), reported, "{leaves}");
+        net.run(seconds(60));
+        assert!(unserved(&net.take(2)).is_empty());
+    }
+}
+
+#[test]
 fn a_reader_that_finds_a_writer_in_time_is_not_reported() {
     let mut net = Net::of([config(1), config(2)]);
     let now = net.now;

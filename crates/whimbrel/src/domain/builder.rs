@@ -147,8 +147,8 @@ impl DomainParticipantBuilder {
         self
     }
 
-    /// How long a new reader may be without a writer before that is a [`super::Warning`]; 5 s by
-    /// default.
+    /// How long a new reader, or one that has lost its last writer, may be without one before that
+    /// is a [`super::Warning`]; 5 s by default.
     #[must_use]
     pub fn unserved_patience(mut self, patience: Duration) -> Self {
         self.asked.unserved_patience = Some(patience);

@@ -21,7 +21,8 @@ const KEPT_MAX: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A reader has matched no writer within 5 s of its creation. Once per reader.
+    /// A reader has matched no writer within 5 s of its creation, or of the loss of its last one:
+    /// once each time. Writers that end or leave with a word are not lost.
     ReaderUnserved {
         /// The reader.
         reader: Guid,
