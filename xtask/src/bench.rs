@@ -1,5 +1,5 @@
 //! `cargo xtask bench BENCH [OPTION]...`: builds all contestants, then has `whimbrel-bench`
-//! measure them.
+//! measure them; `cargo xtask bench perftool` has `whimbrel-perf` keep its own goals.
 
 use crate::metadata;
 use crate::process::{self, End};
@@ -17,6 +17,19 @@ const RUN: &[&str] = &[
     "--",
 ];
 
+const PERFTOOL: &[&str] = &[
+    "cargo",
+    "run",
+    "--quiet",
+    "--release",
+    "-p",
+    "whimbrel-perf",
+    "--",
+    "goals",
+    "--out",
+    "target/bench/perftool",
+];
+
 /// A full run takes minutes; whoever stalls is found out much earlier.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
@@ -24,6 +37,9 @@ const LIMIT: Duration = Duration::from_secs(2 * 3600);
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let root = metadata::root();
     setup::bench_peers(&root)?;
+    if let ["perftool", rest @ ..] = words {
+        return watch(&root, &[PERFTOOL, rest].concat());
+    }
     watch(&root, BUILD)?;
     watch(&root, &[RUN, words].concat())
 }

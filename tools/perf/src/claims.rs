@@ -110,9 +110,9 @@ fn ordering(section: &Section) -> Vec<Claim> {
             };
             claims.push(claim(
                 "S3",
-                format!("{place}: the same asked of Whimbrel against {peer}: mean below mean"),
+                format!("{place}: the mean of Whimbrel is below that of {peer}, at every size"),
                 better,
-                format!("at {lower} of {all} sizes; mean below its minimum at {yes}"),
+                format!("at {lower} of {all} sizes, and below its minimum at {yes}"),
             ));
         }
     }
@@ -180,7 +180,7 @@ fn savings(section: &Section) -> Vec<Claim> {
         claim(
             "S0",
             format!(
-                "ZLIB saves {:.2} % at {} samples a batch",
+                "ZLIB saves {:.2} % of samples in batches of {}",
                 it.published_percent, it.batch
             ),
             outcome,

@@ -13,9 +13,15 @@ pub(crate) enum Product {
     Whimbrel,
     Cyclone,
     FastDds,
+    /// A ping-pong in C, by which the row of the raw socket is judged.
+    Plain,
 }
 
+/// The program of [`Product::Plain`].
+pub(crate) const PLAIN: &str = "plain_udp";
+
 impl Product {
+    /// Those that take part in scenarios.
     pub(crate) const ALL: [Self; 4] = [Self::Raw, Self::Whimbrel, Self::Cyclone, Self::FastDds];
 
     pub(crate) fn name(self) -> &'static str {
@@ -24,6 +30,7 @@ impl Product {
             Self::Whimbrel => "Whimbrel",
             Self::Cyclone => "Cyclone DDS",
             Self::FastDds => "Fast DDS",
+            Self::Plain => "plain C",
         }
     }
 
@@ -32,6 +39,7 @@ impl Product {
             Self::Raw | Self::Whimbrel => None,
             Self::Cyclone => Some("bench_cyclone"),
             Self::FastDds => Some("bench_fastdds"),
+            Self::Plain => Some(PLAIN),
         }
     }
 }

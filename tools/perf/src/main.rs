@@ -9,6 +9,7 @@ mod claims;
 mod contestant;
 mod criteria;
 mod failure;
+mod goals;
 mod measure;
 mod options;
 mod passport;

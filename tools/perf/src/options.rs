@@ -44,6 +44,11 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 1000.0)]
         p99_max: f64,
     },
+    /// What this tool must keep itself, then `reproduce all --quick`; prints `goal:` lines.
+    Goals {
+        #[command(flatten)]
+        how: How,
+    },
     /// A few messages, to see that anything works at all; prints one line.
     Sanity {
         #[command(flatten)]

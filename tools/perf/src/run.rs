@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
+use whimbrel_bench::goal::Goal;
+
 use crate::claims;
 use crate::contestant::Programs;
 use crate::criteria::Criteria;
 use crate::failure::Failure;
+use crate::goals;
 use crate::measure::sustainable;
 use crate::options::{Command, How};
 use crate::passport;
@@ -36,6 +39,7 @@ pub(crate) fn command(command: Command) -> Result<(), Failure> {
             measure(&all, &how)
         }
         Command::Reproduce { seed, how } => measure(&Scenario::of_seed(&seed)?, &how),
+        Command::Goals { how } => goals(&how),
         Command::Rate { size, p99_max } => rate(size, p99_max),
         Command::Sanity { criteria } => sanity(&criteria),
         Command::Role { .. } => Ok(()),
@@ -194,6 +198,21 @@ fn rate(size: usize, p99_max: f64) -> Result<(), Failure> {
             "no rate keeps 99 % of samples of {size} B within {p99_max} µs"
         ))),
     }
+}
+
+fn goals(how: &How) -> Result<(), Failure> {
+    let mut goals = goals::of_the_harness()?;
+    let begun = Instant::now();
+    let measured = measure(&Scenario::of_seed("all")?, how);
+    goals.push(goals::of_time(begun.elapsed().as_secs_f64() / 60.0));
+    for goal in &goals {
+        println!("{goal}");
+    }
+    measured?;
+    if goals.iter().all(Goal::met) {
+        return Ok(());
+    }
+    Err(Failure::Missed("a goal of the tool itself".into()))
 }
 
 fn sanity(criteria: &Criteria) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use super::tables;
 
 const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#fff;
-max-width:1080px;margin:2rem auto;padding:0 1rem}
+max-width:1240px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem;margin-bottom:.2rem}
 h2{margin-top:2.4rem;border-top:1px solid #d9dee6;padding-top:1rem}
 code{background:#f2f4f7;padding:.1em .3em;border-radius:3px}
@@ -108,7 +108,7 @@ fn section_text(section: &Section) -> String {
             escape(&section.shows)
         ));
     }
-    html.push_str(&plots(section));
+    html.push_str(&plots(section).concat());
     if let Some(floor) = section.floor {
         html.push_str(&format!(
             "<p>Noise floor: a datagram of the raw socket took {:.2} µs one way before and {:.2} \
@@ -154,7 +154,8 @@ fn state(what: &str, why: &str) -> String {
     format!("<p class=\"state\"><b>{what}.</b> {}</p>\n", escape(why))
 }
 
-fn plots(section: &Section) -> String {
+/// The plots of `section`, those without anything to show left out.
+pub(super) fn plots(section: &Section) -> Vec<String> {
     let size = "sample size (bytes)";
     let latency = section
         .latencies
@@ -194,7 +195,8 @@ fn plots(section: &Section) -> String {
             },
         ],
     });
-    all.iter().map(Plot::svg).collect()
+    let svgs = all.iter().map(Plot::svg);
+    svgs.filter(|it| !it.is_empty()).collect()
 }
 
 fn plot<'a>(

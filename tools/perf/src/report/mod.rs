@@ -39,6 +39,12 @@ pub(crate) fn write(
         let bytes = spread.to_hdr().map_err(Failure::Broke)?;
         save(&hdr.join(name), &bytes).map_err(failed)?;
     }
+    for section in &report.sections {
+        for (number, svg) in html::plots(section).iter().enumerate() {
+            let path = folder.join(format!("{}-{}.svg", section.name, number + 1));
+            save(&path, plot::file(svg).as_bytes()).map_err(failed)?;
+        }
+    }
     save(&folder.join("report.html"), html::text(report).as_bytes()).map_err(failed)
 }
 

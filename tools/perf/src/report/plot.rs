@@ -8,10 +8,21 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 210.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 56.0;
-/// Colours that the colour-blind tell apart, darkest first.
+/// Colours that the colour-blind tell apart, for lines without one of their own.
 const COLOURS: &[&str] = &[
-    "#0b5fa5", "#d1495b", "#2a9d5c", "#b8860b", "#6a4c93", "#3d3d3d", "#e07a1f", "#008b8b",
+    "#b8860b", "#6a4c93", "#008b8b", "#e07a1f", "#1c2430", "#a23b72",
 ];
+/// Whoever is in several plots has the same colour in all.
+const OWN_COLOURS: &[(&str, &str)] = &[
+    ("raw socket", "#8a94a6"),
+    ("plain", "#8a94a6"),
+    ("Whimbrel best effort", "#6db3e8"),
+    ("Whimbrel", "#0b5fa5"),
+    ("Cyclone DDS", "#d1495b"),
+    ("Fast DDS", "#2a9d5c"),
+];
+/// Least distance of numbers on the lower axis.
+const TICK_GAP: f64 = 34.0;
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -92,7 +103,7 @@ impl Plot<'_> {
             escape(self.x_label)
         );
         self.axes(&mut svg, x, y);
-        for (series, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
+        for (series, colour) in self.coloured() {
             let mut path = String::new();
             for (at, (size, value)) in series.points.iter().enumerate() {
                 let verb = if at == 0 { 'M' } else { 'L' };
@@ -121,9 +132,39 @@ impl Plot<'_> {
         svg
     }
 
+    /// The lines, each with its colour.
+    fn coloured(&self) -> impl Iterator<Item = (&Series, &'static str)> {
+        self.series.iter().enumerate().map(|(at, it)| {
+            let own = OWN_COLOURS.iter().find(|own| it.name.starts_with(own.0));
+            let other = COLOURS[at % COLOURS.len()];
+            (it, own.map_or(other, |own| own.1))
+        })
+    }
+
+    /// What was measured, as far as there is room for its numbers.
+    fn x_ticks(&self, x: Axis) -> Vec<f64> {
+        let mut all: Vec<f64> = self
+            .series
+            .iter()
+            .flat_map(|it| &it.points)
+            .map(|it| it.0)
+            .collect();
+        all.sort_by(f64::total_cmp);
+        let mut ticks: Vec<f64> = Vec::new();
+        for value in all {
+            if ticks
+                .last()
+                .is_none_or(|it| x.place(value) - x.place(*it) >= TICK_GAP)
+            {
+                ticks.push(value);
+            }
+        }
+        ticks
+    }
+
     fn axes(&self, svg: &mut String, x: Axis, y: Axis) {
         let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-        for tick in x.ticks() {
+        for tick in self.x_ticks(x) {
             let at = x.place(tick);
             let _ = writeln!(
                 svg,
@@ -161,7 +202,7 @@ impl Plot<'_> {
 
     fn legend(&self, svg: &mut String) {
         let left = WIDTH - RIGHT + 16.0;
-        for (at, (series, colour)) in self.series.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        for (at, (series, colour)) in self.coloured().enumerate() {
             let top = TOP + 14.0 + 22.0 * at as f64;
             let _ = writeln!(
                 svg,
@@ -176,11 +217,20 @@ impl Plot<'_> {
     }
 }
 
-/// A number with k and M.
+/// The picture `svg` as a file of its own.
+pub(super) fn file(svg: &str) -> String {
+    let style = "<style>svg{background:#fff;font:12px system-ui,sans-serif;fill:#1c2430}\
+                 .grid{stroke:#e6eaf0}.frame{fill:none;stroke:#8a94a6}</style>";
+    let begin = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+    let named = svg.replacen("<svg ", begin, 1);
+    named.replacen(">\n", &format!(">\n{style}\n"), 1)
+}
+
+/// A number with k and M, from ten thousand.
 pub(super) fn short(value: f64) -> String {
     let (scaled, unit) = match value {
         it if it >= 1e6 => (it / 1e6, "M"),
-        it if it >= 1e3 => (it / 1e3, "k"),
+        it if it >= 1e4 => (it / 1e3, "k"),
         it => (it, ""),
     };
     let text = format!("{scaled:.2}");
@@ -203,7 +253,7 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         let texts = [0.5, 12.0, 1024.0, 63_000.0, 1_048_576.0].map(short);
-        assert_eq!(texts, ["0.5", "12", "1.02k", "63k", "1.05M"]);
+        assert_eq!(texts, ["0.5", "12", "1024", "63k", "1.05M"]);
     }
 
     #[test]

@@ -135,6 +135,7 @@ fn everything_is_written_and_nothing_half() {
         "report.csv",
         "report.html",
         "histograms/a.hdr",
+        "lat3-inter-1.svg",
     ] {
         assert!(fs::metadata(folder.join(name)).unwrap().len() > 0, "{name}");
     }

@@ -1,9 +1,14 @@
 //! From what was measured to what is reported.
 
+use whimbrel_bench::protocol::{RTPS_BYTES, SAMPLE_BYTES};
+
 use crate::contestant::Product;
 use crate::measure::{LatencyRow, OpenRow, StreamRow, judge};
 use crate::report::Histograms;
 use crate::report::model::{LatencyFigure, OpenFigure, Section, StreamFigure, VerdictFigure};
+
+/// Of them, octets of the encapsulation header.
+const ENCAPSULATION_BYTES: usize = 4;
 
 /// Adds the rows of one size, which ran in turn.
 pub(super) fn add_latencies(
@@ -66,6 +71,32 @@ fn latency(scenario: &str, row: &LatencyRow, floor: Option<f64>) -> LatencyFigur
     }
 }
 
+/// Octets around a datagram: UDP 8, IPv4 20, Ethernet 14.
+const PACKET_BYTES: usize = 42;
+/// Largest sample that surely fits one packet.
+const ONE_PACKET_BYTES: usize = 1300;
+
+/// Where the octets on the cable go, sample by sample that fits a packet.
+pub(super) fn ledger(figures: &[LatencyFigure]) -> Vec<String> {
+    let fitting = figures.iter().filter(|it| it.size <= ONE_PACKET_BYTES);
+    fitting
+        .filter(|it| it.contestant.starts_with(Product::Whimbrel.name()))
+        .filter_map(|it| {
+            let wire = it.wire_bytes?;
+            let around = RTPS_BYTES - ENCAPSULATION_BYTES;
+            let known = it.size + SAMPLE_BYTES + RTPS_BYTES + PACKET_BYTES;
+            let rest = wire - known as f64;
+            Some(format!(
+                "octets of a message with {} B: payload {}, rest of the sample {SAMPLE_BYTES}, \
+                 encapsulation {ENCAPSULATION_BYTES}, RTPS {around}, UDP, IP and Ethernet \
+                 {PACKET_BYTES}, everything else (heartbeats, acknowledgments, discovery) \
+                 {rest:.1}; together {wire:.1} by the counters of the interface",
+                it.size, it.size
+            ))
+        })
+        .collect()
+}
+
 /// Adds the rows of one size.
 pub(super) fn add_streams(section: &mut Section, rows: &[StreamRow]) {
     for row in rows {
@@ -102,5 +133,29 @@ pub(super) fn add_schedules(
         let name = format!("{}-{}-{}", section.name, row.size, row.rate);
         histograms.push((format!("{name}-intended.hdr"), row.intended));
         histograms.push((format!("{name}-actual.hdr"), row.actual));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_adds_up() {
+        let figure = |contestant: &str, size, wire_bytes| LatencyFigure {
+            contestant: contestant.into(),
+            size,
+            wire_bytes,
+            ..LatencyFigure::default()
+        };
+        let lines = ledger(&[
+            figure("Whimbrel", 64, Some(200.0)),
+            figure("Whimbrel", 64, None),
+            figure("Whimbrel", 4096, Some(5000.0)),
+            figure("Fast DDS", 64, Some(200.0)),
+        ]);
+        // 64 + 8 + 4 + 56 + 42 are 174.
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("everything else (heartbeats, acknowledgments, discovery) 26.0"));
     }
 }

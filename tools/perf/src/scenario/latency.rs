@@ -1,6 +1,6 @@
 //! Ping-pong: of all products, and of samples with content over a slow cable.
 
-use super::figures::add_latencies;
+use super::figures::{add_latencies, ledger};
 use super::setting::{Extent, Setting};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
@@ -125,6 +125,7 @@ fn run(
         add_latencies(section, histograms, rows);
     });
     drop(progress);
+    section.notes.extend(ledger(&section.latencies));
     outcome?;
     if let Some(first_us) = first {
         let last_us = floor(912)?;

@@ -1,0 +1,122 @@
+//! What this tool must keep itself: `cargo xtask bench perftool`.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use whimbrel_bench::goal::{Goal, Side};
+
+use crate::contestant::{Contestant, PLAIN, Product, Programs};
+use crate::failure::Failure;
+use crate::measure::{Race, judge};
+use crate::progress::Progress;
+use crate::world::{Place, World};
+
+/// The plain ping-pong in C.
+const SOURCE: &str = include_str!("../plain/plain_udp.c");
+/// Samples by which the cost of measuring one is known.
+const SAMPLES: usize = 1_000_000;
+
+/// The raw socket's row against a plain ping-pong, and what measuring a sample costs.
+///
+/// # Errors
+/// There is no C compiler, or a process does not start or answer.
+pub(crate) fn of_the_harness() -> Result<Vec<Goal>, Failure> {
+    let folder = compile()?;
+    let deviation = raw_against_plain(&folder);
+    // What is left is in the system's folder for such.
+    let _ = std::fs::remove_dir_all(&folder);
+    let (deviation, at) = deviation?;
+    Ok(vec![
+        Goal {
+            name: "perftool.raw-socket-beside-plain-c-percent".into(),
+            measured: deviation,
+            at,
+            side: Side::AtMost,
+            bound: 3.0,
+        },
+        Goal {
+            name: "perftool.overhead-ns-per-sample".into(),
+            measured: overhead_ns(),
+            at: "two clock readings and a note".into(),
+            side: Side::Below,
+            bound: 30.0,
+        },
+    ])
+}
+
+/// How long everything took.
+pub(crate) fn of_time(minutes: f64) -> Goal {
+    Goal {
+        name: "perftool.reproduce-all-quick-minutes".into(),
+        measured: minutes,
+        at: String::new(),
+        side: Side::Below,
+        bound: 15.0,
+    }
+}
+
+fn compile() -> Result<PathBuf, Failure> {
+    let folder = std::env::temp_dir().join(format!("whimbrel-perf-{}", std::process::id()));
+    let source = folder.join("plain_udp.c");
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&source, SOURCE))
+        .map_err(|error| Failure::Setup(format!("{}: {error}", folder.display())))?;
+    let mut cc = Command::new("cc");
+    cc.arg("-O2").arg("-o").arg(folder.join(PLAIN)).arg(&source);
+    let output = cc
+        .output()
+        .map_err(|error| Failure::Setup(format!("cc: {error}")))?;
+    if output.status.success() {
+        return Ok(folder);
+    }
+    let why = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Failure::Setup(format!("cc: {why}")))
+}
+
+/// By how many percent the raw socket's latencies differ, and at which size.
+fn raw_against_plain(folder: &Path) -> Result<(f64, String), Failure> {
+    let programs = Programs::new(folder).map_err(Failure::Setup)?;
+    let world = World::new(Place::Inter).map_err(Failure::Setup)?;
+    let race = Race {
+        contestants: [Product::Raw, Product::Plain].map(Contestant::plain).into(),
+        sizes: vec![64, 1024, 16_384],
+        rounds: 24,
+        per_round: 400,
+        domain: 1,
+        link: None,
+    };
+    let progress = Progress::new("goals", race.turns());
+    let mut worst = (0.0, String::new());
+    race.run(&world, &programs, &progress, &mut |rows| {
+        let [raw, plain] = &rows[..] else { return };
+        let (_, [_, ratio, _]) = judge(raw.spread.rounds(), plain.spread.rounds());
+        let percent = (ratio - 1.0).abs() * 100.0;
+        if percent >= worst.0 {
+            let (raw_us, plain_us) = (raw.spread.p50_us(), plain.spread.p50_us());
+            let size = raw.size;
+            worst = (
+                percent,
+                format!("{size} B: {raw_us:.2} and {plain_us:.2} µs"),
+            );
+        }
+    })?;
+    Ok(worst)
+}
+
+/// What it costs to take the time before and after a sample and to keep it.
+fn overhead_ns() -> f64 {
+    let mut kept: Vec<u64> = Vec::with_capacity(SAMPLES);
+    let begun = Instant::now();
+    for _ in 0..SAMPLES {
+        let before = black_box(Instant::now());
+        let after = black_box(Instant::now());
+        kept.push(u64::try_from((after - before).as_nanos()).unwrap_or(u64::MAX));
+    }
+    black_box(&kept);
+    let all_ns = begun.elapsed().as_nanos() as f64 / SAMPLES as f64;
+    // The program that is measured is what happens between the two readings.
+    let between: u64 = kept.iter().sum();
+    all_ns - between as f64 / SAMPLES as f64
+}
