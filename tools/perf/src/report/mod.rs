@@ -33,7 +33,7 @@ pub(crate) fn write(
     let hdr = folder.join("histograms");
     fs::create_dir_all(&hdr).map_err(failed)?;
     let json = serde_json::to_string_pretty(report).map_err(|it| failed(it.into()))?;
-    save(&folder.join("report.json"), json.as_bytes()).map_err(failed)?;
+    save(&folder.join("report.json"), format!("{json}\n").as_bytes()).map_err(failed)?;
     save(&folder.join("report.csv"), csv::text(report).as_bytes()).map_err(failed)?;
     for (name, spread) in histograms {
         let bytes = spread.to_hdr().map_err(Failure::Broke)?;
