@@ -1,0 +1,157 @@
+//! Which endpoints match, and what both sides hear of those that do not.
+
+use super::*;
+
+#[test]
+fn incompatible_policies_are_all_reported_once_on_both_sides() {
+    let mut net = Net::of([config(1), config(2)]);
+    let now = net.now;
+    let mut writer = local_writer("Square");
+    writer.qos.reliability = Reliability::BEST_EFFORT;
+    writer.qos.ownership = Ownership::Exclusive;
+    let mut reader = local_reader("Square");
+    reader.qos.reliability = Reliability::RELIABLE;
+    reader.qos.durability = Durability::TransientLocal;
+    net.member(1).add_writer(now, writer.clone());
+    net.member(2).add_reader(now, reader);
+    net.run(seconds(30));
+    let policies = vec![
+        PolicyId::Durability,
+        PolicyId::Ownership,
+        PolicyId::Reliability,
+    ];
+    let (writer_guid, reader_guid) = (Guid::new(prefix(1), WRITER), Guid::new(prefix(2), READER));
+    let count = |events: &[ParticipantEvent], wanted: &ParticipantEvent| {
+        events.iter().filter(|event| *event == wanted).count()
+    };
+    let offered = ParticipantEvent::ReaderIncompatible {
+        writer: WRITER,
+        reader: reader_guid,
+        policies: policies.clone(),
+    };
+    let requested = ParticipantEvent::WriterIncompatible {
+        reader: READER,
+        writer: writer_guid,
+        policies,
+    };
+    let one = net.take(1);
+    assert_eq!(count(&one, &offered), 1);
+    assert!(matched_readers(&one).is_empty());
+    assert_eq!(count(&net.take(2), &requested), 1);
+    // Fewer, after a change: another cause.
+    writer.qos.ownership = Ownership::Shared;
+    let now = net.now;
+    net.member(1).update_writer(now, writer);
+    net.run(seconds(1));
+    let policies = vec![PolicyId::Durability, PolicyId::Reliability];
+    let requested = ParticipantEvent::WriterIncompatible {
+        reader: READER,
+        writer: writer_guid,
+        policies,
+    };
+    assert_eq!(count(&net.take(2), &requested), 1);
+    // The verdicts say the same, whichever side is asked.
+    for number in [1, 2] {
+        let verdicts = net
+            .member(number)
+            .explain(writer_guid, reader_guid)
+            .unwrap();
+        let failed: Vec<_> = verdicts
+            .iter()
+            .filter(|it| !it.passed)
+            .map(|it| it.rule)
+            .collect();
+        assert_eq!(failed, ["DURABILITY", "RELIABILITY"]);
+    }
+    assert!(net.member(1).explain(reader_guid, writer_guid).is_none());
+}
+
+#[test]
+fn the_same_topic_with_another_type_is_reported() {
+    let mut net = Net::of([config(1), config(2)]);
+    let now = net.now;
+    net.member(1).add_writer(now, local_writer("Square"));
+    let other = LocalReader {
+        type_name: "Other".into(),
+        ..local_reader("Square")
+    };
+    net.member(2).add_reader(now, other);
+    net.run(seconds(2));
+    let event = ParticipantEvent::InconsistentTopic {
+        topic_name: "Square".into(),
+    };
+    assert!(has(&net.take(1), &event));
+    assert!(has(&net.take(2), &event));
+}
+
+#[test]
+fn partitions_and_patterns_decide_in_silence() {
+    for (theirs, expected) in [("p1", 1), ("p*", 1), ("x*", 0), ("", 0)] {
+        let mut net = Net::of([config(1), config(2)]);
+        let now = net.now;
+        let mut writer = local_writer("Square");
+        writer.publisher = PublisherQos::default().partition("p1");
+        let mut reader = local_reader("Square");
+        reader.subscriber = SubscriberQos::default().partition(theirs);
+        net.member(1).add_writer(now, writer);
+        net.member(2).add_reader(now, reader);
+        net.run(seconds(2));
+        let events = net.take(1);
+        assert_eq!(matched_readers(&events).len(), expected, "{theirs}");
+        assert!(
+            !events
+                .iter()
+                .any(|it| matches!(it, ParticipantEvent::ReaderIncompatible { .. }))
+        );
+    }
+}
+
+#[test]
+fn endpoints_of_one_participant_match_at_once() {
+    let mut net = Net::of([config(1)]);
+    let now = net.now;
+    net.member(1).add_reader(now, local_reader("Square"));
+    net.member(1).add_writer(now, local_writer("Square"));
+    net.settle();
+    let events = net.take(1);
+    let reader = Guid::new(prefix(1), READER);
+    let writer = Guid::new(prefix(1), WRITER);
+    assert_eq!(matched_readers(&events)[0].1.guid, reader);
+    assert_eq!(
+        matched_readers(&events)[0].1.locators,
+        [at("127.0.0.1:7411")]
+    );
+    assert_eq!(matched_writers(&events)[0].1.guid, writer);
+    assert!(has(
+        &events,
+        &ParticipantEvent::PeerConfirmed {
+            local: WRITER,
+            remote: reader
+        }
+    ));
+    assert!(has(
+        &events,
+        &ParticipantEvent::PeerConfirmed {
+            local: READER,
+            remote: writer
+        }
+    ));
+    assert!(
+        net.member(1)
+            .explain(writer, reader)
+            .unwrap()
+            .iter()
+            .all(|it| it.passed)
+    );
+    let now = net.now;
+    net.member(1).remove_writer(now, WRITER);
+    net.settle();
+    assert!(has(
+        &net.take(1),
+        &ParticipantEvent::WriterUnmatched {
+            reader: READER,
+            writer
+        }
+    ));
+    assert_eq!(net.member(1).match_count(), 0);
+}
