@@ -237,7 +237,7 @@ impl Reception {
 
     /// Takes the seat, where it is free and threads can wait here.
     pub(super) fn sit(&self) -> Option<Seat> {
-        let can = UdpSocket::CAN_WAIT && !cfg!(shuttle) && self.waiting != Waiting::Sleep;
+        let can = UdpSocket::CAN_WAIT && self.waiting != Waiting::Sleep;
         if !can || self.is_closed.load(Ordering::SeqCst) {
             return None;
         }

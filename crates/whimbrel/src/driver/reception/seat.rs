@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use whimbrel_base::time::{Duration, Instant};
+use whimbrel_net::socket::{RecvBatch, UdpSocket};
 
 use super::{BATCH, Desk, Proof, ROUNDS_MAX, Receive, Reception};
 use crate::driver::audience;
@@ -11,6 +12,8 @@ use crate::driver::clock;
 use crate::driver::contain::contain;
 use crate::driver::sync::Arc;
 use crate::driver::sync::atomic::{Ordering, fence};
+#[cfg(shuttle)]
+use crate::driver::sync::thread;
 
 /// Waits that end sooner are waited out with a time limit; the others are ended by a timer.
 const SHORT_WAIT: StdDuration = StdDuration::from_millis(5);
@@ -226,8 +229,8 @@ impl Reception {
             Ok(0)
         } else {
             match limit {
-                None => self.socket.recv_waiting(&mut desk.batch),
-                Some(limit) => match self.socket.wait_readable(limit) {
+                None => recv_waiting(&self.socket, &mut desk.batch),
+                Some(limit) => match wait_readable(&self.socket, limit) {
                     Ok(true) => self.socket.recv_batch(&mut desk.batch),
                     Ok(false) => Ok(0),
                     Err(error) => Err(error),
@@ -245,6 +248,35 @@ impl Drop for Seat {
             self.reception.leave(desk, self.sat_at);
         }
     }
+}
+
+#[cfg(not(shuttle))]
+fn recv_waiting(socket: &UdpSocket, batch: &mut RecvBatch) -> io::Result<usize> {
+    socket.recv_waiting(batch)
+}
+
+#[cfg(not(shuttle))]
+fn wait_readable(socket: &UdpSocket, limit: StdDuration) -> io::Result<bool> {
+    socket.wait_readable(limit)
+}
+
+/// Without blocking: the model checker's threads are one of the system's, and all would wait. Who
+/// is not interrupted as he should be never returns, which the checker notices.
+#[cfg(shuttle)]
+fn recv_waiting(socket: &UdpSocket, batch: &mut RecvBatch) -> io::Result<usize> {
+    loop {
+        let count = socket.recv_batch(batch)?;
+        if count > 0 || batch.interrupts() > 0 {
+            return Ok(count);
+        }
+        thread::yield_now();
+    }
+}
+
+#[cfg(shuttle)]
+fn wait_readable(_socket: &UdpSocket, _limit: StdDuration) -> io::Result<bool> {
+    thread::yield_now();
+    Ok(true)
 }
 
 fn after(now: Instant, span: StdDuration) -> Instant {

@@ -26,13 +26,7 @@ pub(super) struct Spin {
 }
 
 impl Spin {
-    pub(super) fn new(waiting: Waiting) -> Self {
-        // Where one processor has to do for all, who polls keeps those from running who send.
-        let alone = || std::thread::available_parallelism().is_ok_and(|count| count.get() == 1);
-        let waiting = match waiting {
-            Waiting::Automatic { .. } if alone() => Waiting::Receive,
-            other => other,
-        };
+    pub(super) const fn new(waiting: Waiting) -> Self {
         Self {
             waiting,
             is_soon: false,
@@ -90,12 +84,7 @@ mod tests {
     const BUDGET: Duration = Duration::from_micros(50);
 
     fn automatic() -> Spin {
-        Spin {
-            waiting: Waiting::default(),
-            is_soon: false,
-            misses: 0,
-            paused_until: Instant::ZERO,
-        }
+        Spin::new(Waiting::default())
     }
 
     #[test]
