@@ -8,6 +8,7 @@
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -18,6 +19,7 @@ use crate::sys::{self, Wait};
 
 mod options;
 mod receive;
+mod segments;
 pub use crate::datagram::Datagram;
 pub use receive::RecvBatch;
 
@@ -85,6 +87,8 @@ pub struct UdpSocket {
     local: SocketAddr,
     tap: Option<Arc<dyn Tap>>,
     faults: Option<FaultInjector>,
+    /// The system does not know how to send several datagrams as one.
+    segments_refused: AtomicBool,
 }
 
 impl UdpSocket {
@@ -124,6 +128,7 @@ impl UdpSocket {
             local,
             tap: None,
             faults: None,
+            segments_refused: AtomicBool::new(false),
         })
     }
 

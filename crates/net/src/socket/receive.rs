@@ -132,13 +132,24 @@ impl RecvBatch {
                 self.pool.share(slab);
                 continue;
             }
-            self.datagrams.push(Datagram {
-                payload: self.pool.share(slab),
-                source: meta.source,
-                destination: meta.destination,
-                interface_index: meta.interface_index,
-                truncated: meta.truncated,
-            });
+            let all = self.pool.share(slab);
+            let each = match meta.joined_bytes {
+                0 => all.len().max(1),
+                bytes => bytes,
+            };
+            for start in (0..all.len().max(1)).step_by(each) {
+                let end = start.saturating_add(each).min(all.len());
+                let Some(payload) = all.slice(start..end) else {
+                    break;
+                };
+                self.datagrams.push(Datagram {
+                    payload,
+                    source: meta.source,
+                    destination: meta.destination,
+                    interface_index: meta.interface_index,
+                    truncated: meta.truncated && end == all.len(),
+                });
+            }
         }
         self.datagrams.len()
     }

@@ -468,3 +468,55 @@ mod waiting {
         assert_eq!(receiver.recv_waiting(&mut batch).unwrap(), 1);
     }
 }
+
+#[test]
+fn many_of_one_size_leave_and_arrive_as_one() {
+    for joined in [false, true] {
+        let (sender, receiver) = (v4(), v4());
+        if joined && receiver.receive_joined().is_err() {
+            continue;
+        }
+        let bytes: Vec<u8> = (0..10_500u32).map(|at| (at / 1000) as u8).collect();
+        let sent = sender.send_segments(receiver.local_addr(), &bytes, 1000);
+        assert_eq!(sent.unwrap(), SendOutcome::Sent(10_500));
+        let alone = sender.send_segments(receiver.local_addr(), &[9; 4], 1000);
+        assert_eq!(alone.unwrap(), SendOutcome::Sent(4));
+        let mut batch = RecvBatch::new(32, 32);
+        let got = receive(&receiver, 12, &mut batch);
+        for (at, datagram) in got.iter().enumerate() {
+            let (len, octet) = match at {
+                0..=9 => (1000, at),
+                10 => (500, 10),
+                _ => (4, 9),
+            };
+            assert_eq!(&*datagram.payload, vec![octet as u8; len]);
+            assert_eq!(datagram.source, sender.local_addr());
+            assert!(!datagram.truncated);
+        }
+    }
+}
+
+#[test]
+fn segments_are_seen_one_by_one_by_faults() {
+    let receiver = v4();
+    let lossy = v4().with_faults(Faults {
+        drop_per_mille: 1000,
+        duplicate_per_mille: 0,
+        seed: 1,
+    });
+    let sent = lossy.send_segments(receiver.local_addr(), &[1; 50], 20);
+    assert_eq!(sent.unwrap(), SendOutcome::Sent(50));
+    let mut batch = RecvBatch::new(8, 8);
+    assert_eq!(receiver.recv_batch(&mut batch).unwrap(), 0);
+}
+
+#[test]
+fn segments_larger_than_the_path_are_refused_where_that_is_wanted() {
+    let sender = v4();
+    sender
+        .set_oversize_policy(OversizePolicy::Refuse)
+        .unwrap_or_default();
+    let to = v4().local_addr();
+    let sent = sender.send_segments(to, &vec![0; 140_000], 65_520);
+    assert_eq!(sent.unwrap(), SendOutcome::TooLarge);
+}

@@ -32,6 +32,8 @@ pub(crate) struct RecvMeta {
     pub(crate) destination: Option<IpAddr>,
     pub(crate) interface_index: Option<u32>,
     pub(crate) truncated: bool,
+    /// Octets of each of several datagrams that came as one; 0 for one alone.
+    pub(crate) joined_bytes: usize,
 }
 
 impl RecvMeta {
@@ -40,6 +42,7 @@ impl RecvMeta {
         destination: None,
         interface_index: None,
         truncated: false,
+        joined_bytes: 0,
     };
 }
 

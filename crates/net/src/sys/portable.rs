@@ -100,6 +100,21 @@ pub(crate) fn path_mtu_bytes(_connected: &Socket, _v6: bool) -> io::Result<u32> 
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Datagrams leave one by one here.
+pub(crate) fn send_segments(
+    _socket: &Socket,
+    _to: SocketAddr,
+    _bytes: &[u8],
+    _segment_bytes: u16,
+) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// They arrive one by one, too.
+pub(crate) fn receive_joined(_socket: &Socket) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// No priorities here.
 pub(crate) fn set_bulk_priority(_socket: &Socket) -> io::Result<()> {
     Ok(())

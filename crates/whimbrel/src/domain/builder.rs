@@ -27,9 +27,10 @@ use crate::error::Error;
 /// What is not set here comes from the environment: `WHIMBREL_INTERFACES` (names, globs, networks,
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
-/// `off`), `WHIMBREL_LOG` (`warn` or `off`), and `WHIMBREL_DOMAIN` for
-/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
-/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
+/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on` or `off`), and
+/// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
+/// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
+/// program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
@@ -164,6 +165,17 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether datagrams of one size, such as the fragments of large samples, leave and arrive many
+    /// by one system call where the system can (UDP_SEGMENT and UDP_GRO), as by
+    /// `WHIMBREL_SEGMENTATION_OFFLOAD`; off by default. What travels is the same, and large samples
+    /// reach other hosts sooner; but a stream of samples of megabytes that fills a lossy link repairs
+    /// more of it than was lost.
+    #[must_use]
+    pub fn segmentation_offload(mut self, yes: bool) -> Self {
+        self.asked.segmentation_offload = Some(yes);
+        self
+    }
+
     /// Whether warnings are lines on standard error where the program has no `tracing` subscriber,
     /// as by `WHIMBREL_LOG`; on by default.
     #[must_use]
@@ -253,6 +265,7 @@ impl DomainParticipantBuilder {
             fittings: Fittings {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,
                 faults: self.faults,
+                segmentation_offload: settings.segmentation_offload.value,
             },
         };
         let interfaces = selection.interfaces;

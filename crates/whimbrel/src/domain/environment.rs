@@ -69,6 +69,12 @@ pub(super) const DISCOVERY_RATE: Variable = Variable {
     check: |text| values::discovery_rate(text).map(drop),
 };
 
+pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
+    name: "WHIMBREL_SEGMENTATION_OFFLOAD",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const WAITING: Variable = Variable {
     name: "WHIMBREL_WAITING",
     allowed: Waiting::ALLOWED,
@@ -83,6 +89,7 @@ const VARIABLES: &[Variable] = &[
     IP,
     LOG,
     PEERS,
+    SEGMENTATION_OFFLOAD,
     WAITING,
 ];
 
@@ -239,7 +246,7 @@ mod tests {
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
                  WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
-                 WHIMBREL_PEERS, WHIMBREL_WAITING",
+                 WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

@@ -81,6 +81,7 @@ pub(super) struct Asked {
     pub(super) announce_period: Option<Duration>,
     pub(super) unserved_patience: Option<Duration>,
     pub(super) discovery_bytes_per_s_max: Option<u64>,
+    pub(super) segmentation_offload: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
 }
@@ -124,6 +125,7 @@ pub(super) struct Settings {
     pub(super) announce_period: Sourced<Duration>,
     pub(super) unserved_patience: Sourced<Duration>,
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
+    pub(super) segmentation_offload: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
 }
@@ -185,6 +187,13 @@ impl Settings {
                 environment::DISCOVERY_RATE,
                 values::discovery_rate,
                 defaults.discovery_bytes_per_s_max,
+            )?,
+            segmentation_offload: either_or(
+                asked.segmentation_offload,
+                environment,
+                environment::SEGMENTATION_OFFLOAD,
+                values::switch,
+                false,
             )?,
             log: either_or(asked.log, environment, environment::LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
@@ -279,6 +288,12 @@ impl Settings {
                 &self.discovery_bytes_per_s_max,
                 environment::DISCOVERY_RATE,
                 u64::to_string,
+            ),
+            of_variable(
+                "segmentation_offload",
+                &self.segmentation_offload,
+                environment::SEGMENTATION_OFFLOAD,
+                on_or_off,
             ),
             of_variable("log", &self.log, environment::LOG, |aloud| {
                 if *aloud { "warn" } else { "off" }.into()
@@ -437,6 +452,7 @@ mod tests {
             ("WHIMBREL_INTERFACES", "eth*, !lo"),
             ("WHIMBREL_IN_PROCESS", "queued"),
             ("WHIMBREL_LOG", "off"),
+            ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
             ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
         ];
         let of_rate = variable("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX");
@@ -449,6 +465,8 @@ mod tests {
         let in_process = ("queued", variable("WHIMBREL_IN_PROCESS"));
         check(&nothing, &pairs, "in_process", in_process);
         check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
+        let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
+        check(&nothing, &pairs, "segmentation_offload", offload);
         let interfaces = ("eth*,!lo", variable("WHIMBREL_INTERFACES"));
         check(&nothing, &pairs, "interfaces", interfaces);
         let all = Asked {

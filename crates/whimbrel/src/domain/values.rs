@@ -115,18 +115,35 @@ pub(super) fn in_process(text: &str) -> Result<InProcess, Fault> {
 
 /// Whether warnings are said on standard error.
 pub(super) fn log(text: &str) -> Result<bool, Fault> {
-    match text.trim() {
-        "warn" => Ok(true),
-        "off" => Ok(false),
-        other => {
-            let meant = nearest(other, ["warn", "off"]);
-            let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
-            Err(Fault {
-                at: 1,
-                what: format!("{other:?} is no log level{meant}"),
-            })
-        }
+    one_of(text, ("warn", true), ("off", false), "log level")
+}
+
+/// Whether something is done at all.
+pub(super) fn switch(text: &str) -> Result<bool, Fault> {
+    one_of(
+        text,
+        ("on", true),
+        ("off", false),
+        "switch: it is on or off",
+    )
+}
+
+fn one_of(
+    text: &str,
+    one: (&'static str, bool),
+    other: (&'static str, bool),
+    what: &str,
+) -> Result<bool, Fault> {
+    let text = text.trim();
+    if let Some((_, value)) = [one, other].into_iter().find(|(word, _)| *word == text) {
+        return Ok(value);
     }
+    let meant = nearest(text, [one.0, other.0]);
+    let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
+    Err(Fault {
+        at: 1,
+        what: format!("{text:?} is no {what}{meant}"),
+    })
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub(crate) mod manners;
 pub(crate) mod memory;
 pub(crate) mod neighbours;
 pub(crate) mod network;
+pub(crate) mod outbox;
 pub(crate) mod outgoing;
 pub(crate) mod participant;
 pub(crate) mod ports;

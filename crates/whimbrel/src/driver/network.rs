@@ -48,6 +48,8 @@ pub(crate) struct Network {
 pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
+    /// Datagrams of one size leave and arrive many by one call.
+    pub(crate) segmentation_offload: bool,
 }
 
 impl Network {

@@ -106,6 +106,10 @@ pub(crate) fn bind(
     let mut socket = UdpSocket::bind(addr, port_use)?;
     socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
     socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
+    if fittings.segmentation_offload {
+        // One by one they arrive as well.
+        let _ = socket.receive_joined();
+    }
     // Where the system leaves no choice it fragments.
     let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
     if let Some(tap) = &fittings.tap {

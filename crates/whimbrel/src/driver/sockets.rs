@@ -7,9 +7,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use whimbrel_base::locator::Locator;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
-use whimbrel_proto::{Addresses, Outbox};
+use whimbrel_proto::Addresses;
 
 use super::network::{Network, interface_addresses};
+use super::outbox::{Joined, Way};
 use super::outgoing::{Bulk, Outgoing, Oversize, bind};
 use super::ports;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,10 +28,6 @@ const PATHS_MAX: usize = 1024;
 /// Of so many messages to a group one leaves by loopback too where other interfaces carry it.
 const LOOPBACK_TURNS: u64 = 5;
 
-/// How often room in a full send buffer is waited for, in all that leaves at once, before nothing
-/// is waited for any more: a link that takes nothing must not hold up whoever writes or leaves.
-const FULL_WAITS_MAX: usize = 5;
-
 /// The open sockets of a participant.
 pub(crate) struct Sockets {
     v4: Option<Outgoing>,
@@ -43,6 +40,8 @@ pub(crate) struct Sockets {
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
     bulk: Bulk,
+    /// Fragments leave many by one call.
+    pub(super) joins: bool,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams that were too large for their path.
@@ -63,6 +62,7 @@ impl Sockets {
         let (v4, v6, index) = open_unicast(network)?;
         let sockets = Self {
             bulk: Bulk::new(&network.fittings),
+            joins: network.fittings.segmentation_offload,
             v4,
             v6,
             groups: Snapshot::default(),
@@ -200,7 +200,7 @@ impl Sockets {
             .collect()
     }
 
-    fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+    pub(super) fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         let by = if to.is_ipv4() { &self.v4 } else { &self.v6 };
         let Some(by) = by else { return };
         if to.ip().is_multicast() {
@@ -226,16 +226,52 @@ impl Sockets {
         }
     }
 
-    /// Sends what may wait behind everything else.
-    fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
-        let apart = !to.ip().is_loopback() && !to.ip().is_multicast();
-        let by = main.as_ref().filter(|_| apart);
-        let Some(by) = by.and_then(|main| self.bulk.beside(main)) else {
+    /// Sends what may wait behind everything else on its way to `to`.
+    pub(super) fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        let Some(by) = self.bulk_beside(to) else {
             return self.send_one(to, parts, way);
         };
         if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
             self.note_path(to);
+        }
+    }
+
+    /// The socket for what may wait behind everything else on its way to `to`; `None` where it
+    /// leaves like everything else.
+    pub(super) fn bulk_beside(&self, to: SocketAddr) -> Option<&Outgoing> {
+        let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
+        let apart = !to.ip().is_loopback() && !to.ip().is_multicast();
+        self.bulk.beside(main.as_ref().filter(|_| apart)?)
+    }
+
+    /// Sends datagrams of one size, and a shorter last one, behind everything else.
+    pub(super) fn send_joined(&self, to: SocketAddr, joined: &Joined, way: &mut Way) {
+        let Some(by) = self.bulk_beside(to) else {
+            return;
+        };
+        let (mut rest, each) = (joined.bytes.as_slice(), joined.segment_bytes);
+        let mut has_waited = false;
+        while !rest.is_empty() {
+            match by.socket.send_segments(to, rest, each) {
+                Ok(SendOutcome::Sent(bytes)) => {
+                    let count = bytes.div_ceil(usize::from(each).max(1));
+                    self.sent.fetch_add(count as u64, Ordering::Relaxed);
+                    self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                    rest = rest.get(bytes..).unwrap_or_default();
+                }
+                Ok(SendOutcome::Full) if way.waits_left > 0 => {
+                    way.waits_left -= usize::from(has_waited);
+                    has_waited = true;
+                    by.wait_for_room();
+                }
+                Ok(SendOutcome::Full) => {
+                    let count = rest.len().div_ceil(usize::from(each).max(1));
+                    self.dropped.fetch_add(count as u64, Ordering::Relaxed);
+                    return;
+                }
+                Ok(SendOutcome::TooLarge) => return self.note_path(to),
+                Ok(SendOutcome::Refused) | Err(_) => return,
+            }
         }
     }
 
@@ -300,59 +336,6 @@ impl std::fmt::Debug for Sockets {
         f.debug_list()
             .entries(self.all().iter().map(|socket| socket.local_addr()))
             .finish()
-    }
-}
-
-/// Sends messages at once.
-pub(crate) struct SocketOutbox<'a> {
-    sockets: &'a Sockets,
-    way: Way,
-}
-
-/// How all that leaves at once is sent.
-struct Way {
-    oversize: Oversize,
-    waits_left: usize,
-}
-
-impl<'a> SocketOutbox<'a> {
-    fn new(sockets: &'a Sockets, oversize: Oversize) -> Self {
-        let waits_left = FULL_WAITS_MAX;
-        Self {
-            sockets,
-            way: Way {
-                oversize,
-                waits_left,
-            },
-        }
-    }
-
-    /// For the samples of a writer and the answers of a reader.
-    pub(crate) fn user(sockets: &'a Sockets) -> Self {
-        Self::new(sockets, Oversize::Drop)
-    }
-
-    /// For discovery.
-    pub(crate) fn control(sockets: &'a Sockets) -> Self {
-        Self::new(sockets, Oversize::InPieces)
-    }
-}
-
-impl Outbox for SocketOutbox<'_> {
-    fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        for locator in to {
-            if let Some(addr) = locator.to_socket_addr() {
-                self.sockets.send_one(addr, parts, &mut self.way);
-            }
-        }
-    }
-
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        for locator in to {
-            if let Some(addr) = locator.to_socket_addr() {
-                self.sockets.send_bulk(addr, parts, &mut self.way);
-            }
-        }
     }
 }
 

@@ -16,7 +16,8 @@ use whimbrel_base::buffer::BufferMut;
 use super::check;
 use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 
-/// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40), aligned as control messages are.
+/// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40) and one UDP_GRO (24), aligned as
+/// control messages are.
 type Control = [u64; 8];
 
 /// Receives up to `slabs.len()` datagrams, waiting for none or for the first. The first goes into
@@ -189,6 +190,11 @@ fn describe(header: &libc::msghdr) -> RecvMeta {
                 let octets = info.ipi6_addr.s6_addr;
                 meta.destination = Some(IpAddr::V6(Ipv6Addr::from(octets)));
                 meta.interface_index = Some(info.ipi6_ifindex);
+            }
+            (libc::SOL_UDP, libc::UDP_GRO) => {
+                // SAFETY: a control message of this type carries an `int`.
+                let bytes: libc::c_int = unsafe { read_data(message) };
+                meta.joined_bytes = usize::try_from(bytes).unwrap_or(0);
             }
             _ => {}
         }

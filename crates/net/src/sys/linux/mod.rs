@@ -5,6 +5,7 @@ mod eventfd;
 mod mmsg;
 mod netlink;
 mod options;
+mod segments;
 mod waiting;
 
 pub(crate) use epoll::{EventBuffer, Poller};
@@ -16,6 +17,7 @@ pub(crate) use options::{
     path_mtu_bytes, set_bulk_priority, set_mtu_mode, set_multicast_interface_v4, set_packet_info,
     use_precise_timers,
 };
+pub(crate) use segments::{receive_joined, send_segments};
 pub(crate) use waiting::{CAN_WAIT, set_waiting, wait_readable};
 
 /// EMSGSIZE.

@@ -180,7 +180,7 @@ pub(crate) fn use_precise_timers() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) }).map(|_| ())
 }
 
-fn set_int(socket: &Socket, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
+pub(super) fn set_int(socket: &Socket, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
     // SAFETY: `value` lives through the call and its size is given.
     let result = unsafe {
         libc::setsockopt(

@@ -1,0 +1,53 @@
+//! Datagrams of one size to one destination, by one call.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use super::{SendOutcome, UdpSocket, try_send};
+use crate::sys;
+
+impl UdpSocket {
+    /// Sends `bytes` as datagrams of `segment_bytes` each, the last of what is left, where the
+    /// system can by one call. Says how many octets have left, which may be less than all.
+    ///
+    /// # Errors
+    /// As of [`UdpSocket::send`], where nothing has left.
+    pub fn send_segments(
+        &self,
+        to: SocketAddr,
+        bytes: &[u8],
+        segment_bytes: u16,
+    ) -> io::Result<SendOutcome> {
+        let apart = self.faults.is_some() || self.tap.is_some();
+        let alone = bytes.len() <= usize::from(segment_bytes);
+        if !apart && !alone && !self.segments_refused.load(Ordering::Relaxed) {
+            match try_send(|| sys::send_segments(&self.socket, to, bytes, segment_bytes)) {
+                // What is wrong with one of them shows when they leave one by one.
+                Ok(SendOutcome::TooLarge) => {}
+                Err(error) => {
+                    let unknown = error.kind() != io::ErrorKind::InvalidInput;
+                    self.segments_refused.store(unknown, Ordering::Relaxed);
+                }
+                done => return done,
+            }
+        }
+        let mut sent = 0;
+        for segment in bytes.chunks(usize::from(segment_bytes).max(1)) {
+            match self.send(to, &[segment]) {
+                Ok(SendOutcome::Sent(_)) => sent += segment.len(),
+                other if sent == 0 => return other,
+                _ => break,
+            }
+        }
+        Ok(SendOutcome::Sent(sent))
+    }
+
+    /// Has datagrams of one size that arrive together received by one call, where the system can.
+    ///
+    /// # Errors
+    /// The system cannot.
+    pub fn receive_joined(&self) -> io::Result<()> {
+        sys::receive_joined(&self.socket)
+    }
+}

@@ -1,0 +1,65 @@
+//! Datagrams of one size to one destination that pass the system as one: UDP_SEGMENT and UDP_GRO.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use libc::{c_int, c_uint, c_void};
+use socket2::{SockAddr, Socket};
+
+use super::options::set_int;
+
+/// Room for one control message with a `u16`, aligned as control messages are.
+type Control = [u64; 3];
+
+/// Sends `bytes` as datagrams of `segment_bytes` each, the last of what is left.
+pub(crate) fn send_segments(
+    socket: &Socket,
+    to: SocketAddr,
+    bytes: &[u8],
+    segment_bytes: u16,
+) -> io::Result<usize> {
+    let name = SockAddr::from(to);
+    let mut room = libc::iovec {
+        iov_base: bytes.as_ptr().cast::<c_void>().cast_mut(),
+        iov_len: bytes.len(),
+    };
+    let mut control = MaybeUninit::<Control>::zeroed();
+    // SAFETY: all zeros is a valid `msghdr`: null pointers and zero lengths.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+    header.msg_namelen = name.len();
+    header.msg_iov = &raw mut room;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast::<c_void>();
+    let data_bytes = size_of::<u16>() as c_uint;
+    // SAFETY: this only computes; the result, 24 octets at most, fits the room for it.
+    header.msg_controllen = unsafe { libc::CMSG_SPACE(data_bytes) } as _;
+    // SAFETY: the header has a zeroed control buffer of that length, so the first message and its
+    // data lie within it.
+    unsafe {
+        let message = libc::CMSG_FIRSTHDR(&raw const header);
+        (*message).cmsg_level = libc::SOL_UDP;
+        (*message).cmsg_type = libc::UDP_SEGMENT;
+        (*message).cmsg_len = libc::CMSG_LEN(data_bytes) as _;
+        libc::CMSG_DATA(message)
+            .cast::<u16>()
+            .write_unaligned(segment_bytes);
+    }
+    // SAFETY: everything to which the header points lives through the call, which only reads it.
+    let sent = unsafe {
+        libc::sendmsg(
+            socket.as_raw_fd(),
+            &raw const header,
+            libc::MSG_DONTWAIT as _,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Has datagrams of one size from one sender received as one.
+pub(crate) fn receive_joined(socket: &Socket) -> io::Result<()> {
+    const ON: c_int = 1;
+    set_int(socket, libc::SOL_UDP, libc::UDP_GRO, ON)
+}
