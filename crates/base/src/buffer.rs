@@ -63,12 +63,15 @@ impl SharedBytes {
     /// large slab: long-lived small samples must not keep large receive buffers alive.
     #[must_use]
     pub fn compacted(self) -> Self {
-        let large = self.slab_len() > 4096;
-        if large && self.len() < self.slab_len() / 4 {
+        if self.wants_compaction() {
             Self::copy_from(&self)
         } else {
             self
         }
+    }
+
+    fn wants_compaction(&self) -> bool {
+        self.slab_len() > 4096 && self.len() < self.slab_len() / 4
     }
 }
 
@@ -127,6 +130,42 @@ pub struct BufferPool {
     taken: usize,
     /// More were free then than were given up.
     has_more: bool,
+}
+
+/// Copies small slices of large slabs into small slabs, which it uses again.
+///
+/// It remembers a bounded number of slabs of each size: at most 200,000 octets in all.
+#[derive(Debug)]
+pub struct Compactor {
+    pools: [BufferPool; 3],
+}
+
+/// Octets in a slab of a [`Compactor`], and how many it remembers.
+const COMPACT_SLABS: [(usize, usize); 3] = [(256, 64), (2048, 24), (16_384, 8)];
+
+impl Default for Compactor {
+    fn default() -> Self {
+        let pools = COMPACT_SLABS.map(|(bytes, slabs)| BufferPool::new(bytes, slabs));
+        Self { pools }
+    }
+}
+
+impl Compactor {
+    /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
+    pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
+        if !bytes.wants_compaction() {
+            return bytes;
+        }
+        let len = bytes.len();
+        match self.pools.iter_mut().find(|pool| len <= pool.slab_len) {
+            Some(pool) => {
+                let mut buffer = pool.take();
+                buffer.bytes().extend_from_slice(&bytes);
+                pool.share(buffer)
+            }
+            None => SharedBytes::copy_from(&bytes),
+        }
+    }
 }
 
 /// How many lent slabs are looked at when one is wanted.
@@ -291,5 +330,28 @@ mod tests {
         let small = SharedBytes::from_vec(bytes).compacted();
         assert!(small.slab_len() < 100);
         assert_eq!(&*small, b"tiny");
+    }
+
+    #[test]
+    fn a_compactor_uses_its_slabs_again_and_wastes_none_on_what_stays() {
+        let mut bytes = Vec::with_capacity(65_536);
+        bytes.resize(20_000, 7);
+        let datagram = SharedBytes::from_vec(bytes);
+        let mut compactor = Compactor::default();
+        for len in [1, 256, 257, 2048, 16_000] {
+            let part = datagram.slice(0..len).unwrap();
+            let first = compactor.compact(part.clone());
+            assert_eq!(first, part);
+            assert!(first.slab_len() < 16_385 && first.slab_len() >= len);
+            let address = first.as_ptr();
+            drop(first);
+            assert_eq!(compactor.compact(part).as_ptr(), address, "{len}");
+        }
+        let large = datagram.slice(0..17_000).unwrap();
+        assert_eq!(compactor.compact(large.clone()).as_ptr(), large.as_ptr());
+        let part = datagram.slice(0..10).unwrap();
+        let held: Vec<SharedBytes> = (0..100).map(|_| compactor.compact(part.clone())).collect();
+        let all: usize = held.iter().map(SharedBytes::slab_len).sum();
+        assert!(all < 64 * 256 + 36 * 64, "{all}");
     }
 }

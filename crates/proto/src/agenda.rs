@@ -17,6 +17,8 @@ pub(crate) struct Agenda<K> {
     times: BTreeMap<K, Deadline>,
     /// Entries whose deadlines may differ from those noted.
     touched: Vec<K>,
+    /// Room for the entries that are due.
+    spare: Vec<K>,
 }
 
 impl<K> Default for Agenda<K> {
@@ -25,6 +27,7 @@ impl<K> Default for Agenda<K> {
             by_time: BTreeSet::new(),
             times: BTreeMap::new(),
             touched: Vec::new(),
+            spare: Vec::new(),
         }
     }
 }
@@ -64,14 +67,18 @@ impl<K: Copy + Ord> Agenda<K> {
         while let Some(key) = self.touched.pop() {
             self.note(key, entries.get(&key).and_then(&due));
         }
-        let mut keys: Vec<K> = self
-            .by_time
-            .iter()
-            .take_while(|((at, _), _)| *at <= now)
-            .map(|(_, key)| *key)
-            .collect();
+        let mut keys = core::mem::take(&mut self.spare);
+        let noted = self.by_time.iter();
+        let due = noted.take_while(|((at, _), _)| *at <= now);
+        keys.extend(due.map(|(_, key)| *key));
         keys.sort_unstable();
         keys
+    }
+
+    /// Takes back what [`Agenda::due`] gave, so that its room is used again.
+    pub(crate) fn reuse(&mut self, mut keys: Vec<K>) {
+        keys.clear();
+        self.spare = keys;
     }
 
     fn note(&mut self, key: K, deadline: Option<Deadline>) {

@@ -49,7 +49,8 @@ impl Reader {
     /// Acts on deadlines that have passed; [`Reader::poll_transmit`] then sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let patience = self.config.reassembly_patience;
-        for writer in self.due(now) {
+        let due = self.due(now);
+        for writer in due.iter().copied() {
             if let Some(proxy) = self.writers.get_mut(&writer)
                 && !(proxy.info.reliable && self.config.reliable)
             {
@@ -60,6 +61,7 @@ impl Reader {
                 self.agenda.touch(writer);
             }
         }
+        self.agenda.reuse(due);
     }
 
     /// The writers with deadlines up to `now`.
@@ -71,7 +73,8 @@ impl Reader {
 
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        for writer in self.due(now) {
+        let due = self.due(now);
+        for writer in due.iter().copied() {
             let mut message = core::mem::take(&mut self.message);
             if let Some(mut proxy) = self.writers.remove(&writer) {
                 message.begin(1024);
@@ -82,6 +85,7 @@ impl Reader {
             }
             self.message = message;
         }
+        self.agenda.reuse(due);
     }
 
     fn answer(&mut self, now: Instant, proxy: &mut WriterProxy, message: &mut MessageBuilder) {

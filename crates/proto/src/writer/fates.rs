@@ -267,6 +267,7 @@ impl Fates {
     /// `end`.
     pub(super) fn acknowledged(
         &mut self,
+        now: Instant,
         (from, end): (SequenceNumber, SequenceNumber),
         pushes: &Pushes,
     ) -> Settled {
@@ -281,11 +282,15 @@ impl Fates {
                 newest = newest.max(burst.departure_of(burst.last));
             }
         }
+        let usual = self.usual();
         let later = self.changes.split_off(&end);
         for change in core::mem::replace(&mut self.changes, later).into_values() {
             for departure in change.again.into_values() {
                 settled.arrived = settled.arrived.saturating_add(1);
-                newest = newest.max(departure);
+                // Sooner it was perhaps only late the first time, and is still on its way.
+                if now.since(departure.at) >= usual {
+                    newest = newest.max(departure);
+                }
             }
         }
         // They may have arrived long ago, so this says nothing of the way.
@@ -479,7 +484,7 @@ mod tests {
         assert_eq!(asked, (vec![8], 1, 3, 1));
         fates.sent_again(at(23), CHANGE, &[FragmentNumber(8)], &mut pushes);
         // 5, 8, 9 and 10.
-        let all = fates.acknowledged((CHANGE, CHANGE.next()), &pushes);
+        let all = fates.acknowledged(at(30), (CHANGE, CHANGE.next()), &pushes);
         assert_eq!(
             all,
             Settled {
@@ -523,6 +528,27 @@ mod tests {
         // 3 can, and left later than 2.
         let asked = ask(&mut fates, &pushes, 80, (2, &[2, 5]));
         assert_eq!((asked.0, asked.1), (vec![2, 5], 0));
+    }
+
+    #[test]
+    fn what_completes_a_change_may_have_been_late_and_says_nothing_of_the_next() {
+        let mut fates = Fates::new(true);
+        let mut pushes = pushed(0, 1, 10);
+        // A way of 40 ms.
+        ask(&mut fates, &pushes, 40, (2, &[2]));
+        let next = CHANGE.next();
+        let burst = (FragmentNumber(1), FragmentNumber(10));
+        pushes.note(at(41), next, burst);
+        fates.sent_again(at(42), CHANGE, &[FragmentNumber(2)], &mut pushes);
+        fates.acknowledged(at(50), (CHANGE, next), &pushes);
+        let request = FragmentRequest {
+            sequence: next,
+            wanted: &set(1, &[1]),
+            sent_through: 10,
+            patience_min: MIN,
+        };
+        let outcome = fates.requested(at(51), &request, &pushes);
+        assert_eq!((outcome.lost.len(), outcome.suppressed), (0, 1));
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl ReaderProxy {
         pushes: &Pushes,
         fragment_bytes: u64,
     ) {
-        let settled = self.fates.acknowledged((first, base), pushes);
+        let settled = self.fates.acknowledged(now, (first, base), pushes);
         self.pace.settle(now, settled, fragment_bytes);
         if base > pushes.last() && self.requests.is_empty() {
             self.pace.hear_all();

@@ -245,9 +245,11 @@ impl Writer {
     }
 
     fn repair(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        for guid in self.repairs.due(now, &self.readers, ReaderProxy::due) {
-            self.repair_reader(now, guid, outbox);
+        let due = self.repairs.due(now, &self.readers, ReaderProxy::due);
+        for guid in &due {
+            self.repair_reader(now, *guid, outbox);
         }
+        self.repairs.reuse(due);
     }
 
     /// Sends `guid` what it asked for, as far as the pace allows.
@@ -399,15 +401,15 @@ impl Writer {
             let owing = self.readers.iter().filter(|(_, reader)| {
                 self.owes(reader) && (at_once || reader.may_be_asked(now, pushed))
             });
-            let owing: Vec<Guid> = owing.map(|(guid, _)| *guid).collect();
+            let asked_already = due.len();
+            due.extend(owing.map(|(guid, _)| *guid));
             let periods = (self.heartbeat_period(), self.config.heartbeat_period_max);
-            for guid in &owing {
+            for guid in due.get(asked_already..).unwrap_or_default() {
                 if let Some(reader) = self.readers.get_mut(guid) {
                     reader.note_asked(now, pushed, periods);
                     reader.expect_answer(now);
                 }
             }
-            due.extend(owing);
             self.heartbeat.reconsider = true;
             self.heartbeat.next_at = None;
             let doubled = self.heartbeat.period.times(2);
@@ -422,8 +424,9 @@ impl Writer {
         if !self.config.reliable {
             return;
         }
-        let due = self.take_heartbeats_due(now);
+        let mut due = self.take_heartbeats_due(now);
         if due.is_empty() {
+            self.heartbeats_due = due;
             return;
         }
         let mut message = core::mem::take(&mut self.message);
@@ -442,7 +445,7 @@ impl Writer {
             self.note_question_to_all(now);
         }
         let order = self.pushes.sent();
-        for guid in due {
+        for guid in due.drain(..) {
             let Some(reader) = self.readers.get_mut(&guid) else {
                 continue;
             };
@@ -460,6 +463,8 @@ impl Writer {
             }
             self.note_heartbeat(now, true);
         }
+        // Its room is used again.
+        self.heartbeats_due = due;
         self.message = message;
     }
 }

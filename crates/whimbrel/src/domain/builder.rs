@@ -168,8 +168,8 @@ impl DomainParticipantBuilder {
     /// Whether datagrams of one size, such as the fragments of large samples, leave and arrive many
     /// by one system call where the system can (UDP_SEGMENT and UDP_GRO), as by
     /// `WHIMBREL_SEGMENTATION_OFFLOAD`; off by default. What travels is the same, and large samples
-    /// reach other hosts sooner; but a stream of samples of megabytes that fills a lossy link repairs
-    /// more of it than was lost.
+    /// reach other hosts sooner; but a stream of samples of megabytes that fills a lossy link
+    /// repairs more of it than was lost.
     #[must_use]
     pub fn segmentation_offload(mut self, yes: bool) -> Self {
         self.asked.segmentation_offload = Some(yes);

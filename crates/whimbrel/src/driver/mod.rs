@@ -19,6 +19,7 @@ pub(crate) mod engine;
 pub(crate) mod few;
 pub(crate) mod handle;
 mod here;
+pub(crate) mod joined;
 pub(crate) mod manners;
 pub(crate) mod memory;
 pub(crate) mod neighbours;

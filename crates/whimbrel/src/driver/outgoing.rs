@@ -28,6 +28,12 @@ pub(crate) enum Oversize {
     InPieces,
 }
 
+/// How all that leaves at once is sent.
+pub(crate) struct Way {
+    pub(crate) oversize: Oversize,
+    pub(crate) waits_left: usize,
+}
+
 /// A socket and what tells that it has room.
 pub(crate) struct Outgoing {
     pub(crate) socket: Arc<UdpSocket>,

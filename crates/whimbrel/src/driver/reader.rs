@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::collections::BTreeSet;
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::{Compactor, SharedBytes};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::PolicyId;
 use whimbrel_base::reject::Reject;
@@ -54,6 +54,8 @@ pub(crate) struct ReaderState {
     pub(crate) machine: Reader,
     pub(crate) statuses: ReaderStatuses,
     pub(crate) matched: BTreeSet<Guid>,
+    /// Keeps small samples without the datagrams in which they came.
+    compactor: Compactor,
     /// Matched writers whose participants know of this reader.
     confirmed: BTreeSet<Guid>,
 }
@@ -90,6 +92,7 @@ impl ReaderCore {
                 machine: Reader::new(config),
                 statuses: ReaderStatuses::default(),
                 matched: BTreeSet::new(),
+                compactor: Compactor::default(),
                 confirmed: BTreeSet::new(),
             }),
             bell: Arc::clone(&status.bell),
@@ -161,11 +164,13 @@ impl ReaderCore {
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
         let mut state = self.lock();
-        let machine = &mut state.machine;
+        let ReaderState {
+            machine, compactor, ..
+        } = &mut *state;
         let outcome = match &inbound.submessage {
             Submessage::Data(data) => {
                 inbound.change(data, datagram, wall).and_then(|mut change| {
-                    change.payload = change.payload.compacted();
+                    change.payload = compactor.compact(change.payload);
                     machine.handle_data(now, change)
                 })
             }

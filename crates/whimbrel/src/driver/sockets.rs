@@ -9,9 +9,9 @@ use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
 use whimbrel_proto::Addresses;
 
+use super::joined::Joined;
 use super::network::{Network, interface_addresses};
-use super::outbox::{Joined, Way};
-use super::outgoing::{Bulk, Outgoing, Oversize, bind};
+use super::outgoing::{Bulk, Outgoing, Oversize, Way, bind};
 use super::ports;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, lock};

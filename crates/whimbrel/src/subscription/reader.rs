@@ -155,6 +155,19 @@ impl<T: DdsType> DataReader<T> {
         })
     }
 
+    /// As [`DataReader::take`], but appends to `out` what is there, and allocates nothing where
+    /// `out` has room and the samples need no memory of their own.
+    ///
+    /// # Errors
+    /// As [`DataReader::take`].
+    pub fn take_into(&self, max_samples: usize, out: &mut Vec<Sample<T>>) -> Result<(), Error> {
+        let selector = Selector {
+            max_samples,
+            ..Selector::ALL
+        };
+        self.fetch_decoded(&selector, true, |samples| out.extend(samples))
+    }
+
     /// Takes the samples that `selector` picks: by states, instance and number.
     ///
     /// # Errors

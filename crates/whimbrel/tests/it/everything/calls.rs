@@ -199,6 +199,7 @@ calls! {
         read_next_sample: |w| w.reader.read_next_sample().unwrap();
         read_w_condition: |w| w.reader.read_w_condition(&on_all(w), 1).unwrap();
         take: |w| w.reader.take(1).unwrap();
+        take_into: |w| w.reader.take_into(1, &mut Vec::new()).unwrap();
         take_selected: |w| w.reader.take_selected(&Selector::ALL).unwrap();
         take_instance: |w| w.reader.take_instance(InstanceHandle::NIL, 1);
         take_next_instance: |w| w.reader.take_next_instance(InstanceHandle::NIL, 1).unwrap();

@@ -1,0 +1,95 @@
+use super::*;
+
+fn check(builder: &Asked, pairs: &[(&str, &str)], name: &str, expected: (&str, SettingSource)) {
+    let settings = Settings::resolve(builder, &Environment::of(pairs)).unwrap();
+    let list = settings.list();
+    let found = list.iter().find(|it| it.name == name).unwrap();
+    assert_eq!((found.value.as_str(), found.source), expected, "{name}");
+}
+
+#[test]
+fn the_program_comes_before_the_environment_and_that_before_the_default() {
+    let variable = |name| SettingSource::Environment(name);
+    let nothing = Asked::default();
+    let default = SettingSource::Default;
+    check(&nothing, &[], "domain", ("0", default));
+    check(&nothing, &[], "interfaces", ("all", default));
+    check(&nothing, &[], "peers", ("none", default));
+    check(&nothing, &[], "ip", ("4", default));
+    check(&nothing, &[], "in_process", ("direct", default));
+    check(&nothing, &[], "lease", ("10s", default));
+    check(&nothing, &[], "log", ("warn", default));
+    let rate = "discovery_bytes_per_s_max";
+    check(&nothing, &[], rate, ("12500000", default));
+    let pairs = [
+        ("WHIMBREL_DOMAIN", "7"),
+        ("WHIMBREL_IP", "46"),
+        ("WHIMBREL_PEERS", "10.0.0.7:99, ::1"),
+        ("WHIMBREL_INTERFACES", "eth*, !lo"),
+        ("WHIMBREL_IN_PROCESS", "queued"),
+        ("WHIMBREL_LOG", "off"),
+        ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
+    ];
+    let of_rate = variable("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX");
+    check(&nothing, &pairs, rate, ("20000", of_rate));
+    let peers = ("10.0.0.7:99,::1", variable("WHIMBREL_PEERS"));
+    check(&nothing, &pairs, "peers", peers);
+    let domain = ("7", variable("WHIMBREL_DOMAIN"));
+    check(&nothing, &pairs, "domain", domain);
+    check(&nothing, &pairs, "ip", ("46", variable("WHIMBREL_IP")));
+    let in_process = ("queued", variable("WHIMBREL_IN_PROCESS"));
+    check(&nothing, &pairs, "in_process", in_process);
+    check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
+    let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
+    check(&nothing, &pairs, "segmentation_offload", offload);
+    let interfaces = ("eth*,!lo", variable("WHIMBREL_INTERFACES"));
+    check(&nothing, &pairs, "interfaces", interfaces);
+    let all = Asked {
+        domain: Some(3),
+        interfaces: Some("lo".into()),
+        peers: Some(vec!["10.0.0.8".into()]),
+        ip: Some(IpVersions::V6),
+        in_process: Some(InProcess::Off),
+        discovery_bytes_per_s_max: Some(5000),
+        ..Asked::default()
+    };
+    let builder = SettingSource::Builder;
+    check(&all, &pairs, rate, ("5000", builder));
+    check(&all, &pairs, "domain", ("3", builder));
+    check(&all, &pairs, "peers", ("10.0.0.8", builder));
+    check(&all, &pairs, "ip", ("6", builder));
+    check(&all, &pairs, "in_process", ("off", builder));
+    check(&all, &pairs, "interfaces", ("lo", builder));
+}
+
+#[test]
+fn limits_are_listed_one_by_one() {
+    let limits = Limits {
+        remote_participants_max: 7,
+        ..Limits::DEFAULT
+    };
+    let builder = Asked {
+        limits: Some(limits),
+        ..Asked::default()
+    };
+    let said = ("7", SettingSource::Builder);
+    check(&builder, &[], "remote_participants_max", said);
+    let kept = Limits::DEFAULT.locators_max.to_string();
+    let unsaid = (kept.as_str(), SettingSource::Default);
+    check(&builder, &[], "locators_max", unsaid);
+}
+
+#[test]
+fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
+    let builder = Asked {
+        ip: Some(IpVersions::V4),
+        ..Asked::default()
+    };
+    let environment = Environment::of(&[("WHIMBREL_IP", "5")]);
+    let error = Settings::resolve(&builder, &environment).unwrap_err();
+    assert!(error.to_string().contains("WHIMBREL_IP"), "{error}");
+    let pairs = [("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "999")];
+    let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
+    assert!(error.to_string().contains("at least 1000"), "{error}");
+}

@@ -1,0 +1,84 @@
+//! Datagrams that leave together.
+
+use std::net::SocketAddr;
+
+/// Octets that leave by one call at most; the system takes no more.
+const JOINED_BYTES_MAX: usize = 63_000;
+
+/// Datagrams that leave by one call at most; the system takes no more.
+const JOINED_MAX: usize = 64;
+
+/// Datagrams of one size, the last of which may be shorter, to the same destinations.
+#[derive(Default)]
+pub(crate) struct Joined {
+    pub(super) to: Vec<SocketAddr>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) segment_bytes: u16,
+    pub(super) count: usize,
+}
+
+impl Joined {
+    /// Adds a datagram of `parts` to `to`; false where it does not go with those that are there.
+    pub(super) fn add(&mut self, to: &[SocketAddr], parts: &[&[u8]]) -> bool {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        let Ok(len) = u16::try_from(len) else {
+            return false;
+        };
+        if self.count == 0 {
+            self.to.clear();
+            self.to.extend_from_slice(to);
+            self.segment_bytes = len;
+        }
+        let whole = self.bytes.len() == self.count * usize::from(self.segment_bytes);
+        let room = JOINED_BYTES_MAX.saturating_sub(self.bytes.len());
+        let goes = whole
+            && self.to == to
+            && len <= self.segment_bytes
+            && (self.count == 0 || (self.count < JOINED_MAX && usize::from(len) <= room));
+        if goes {
+            parts
+                .iter()
+                .for_each(|part| self.bytes.extend_from_slice(part));
+            self.count += 1;
+        }
+        goes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_datagrams_of_one_size_and_destination_go_together() {
+        let (a, b) = (
+            SocketAddr::from(([10, 0, 0, 1], 1)),
+            SocketAddr::from(([10, 0, 0, 2], 1)),
+        );
+        let mut joined = Joined::default();
+        assert!(joined.add(&[a], &[&[1; 60], &[2; 40]]));
+        assert!(!joined.add(&[b], &[&[3; 100]]));
+        assert!(!joined.add(&[a, b], &[&[3; 100]]));
+        assert!(!joined.add(&[a], &[&[3; 101]]));
+        assert!(joined.add(&[a], &[&[3; 100]]));
+        assert!(joined.add(&[a], &[&[4; 99]]));
+        // A shorter one is the last.
+        assert!(!joined.add(&[a], &[&[5; 99]]));
+        assert!(!joined.add(&[a], &[&[5; 100]]));
+        assert_eq!((joined.bytes.len(), joined.segment_bytes), (299, 100));
+        joined.clear();
+        let large = [0; 1400];
+        let count = (0..100).take_while(|_| joined.add(&[b], &[&large])).count();
+        assert_eq!(count, JOINED_BYTES_MAX / 1400);
+        joined.clear();
+        let count = (0..100)
+            .take_while(|_| joined.add(&[b], &[&[0; 8]]))
+            .count();
+        assert_eq!(count, JOINED_MAX);
+    }
+}

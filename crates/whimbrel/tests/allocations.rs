@@ -1,0 +1,99 @@
+//! In steady state a sample is written, sent, received and taken without an allocation.
+
+#![allow(missing_docs)]
+
+use std::alloc::System;
+use std::time::{Duration, Instant};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use whimbrel::domain::InProcess;
+use whimbrel::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Sample,
+};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+#[derive(DdsType, Clone, Debug, PartialEq)]
+struct Position {
+    number: u32,
+    at: [f64; 12],
+}
+
+/// Enough that both ends have met each of their habits: heartbeats, acknowledgements, trims.
+const WARM: u32 = 3000;
+
+/// Samples of a stretch, and stretches: announcements go on meanwhile, but not in all of them.
+const STRETCH: u32 = 100;
+const STRETCHES: u32 = 20;
+
+fn participant(how: InProcess) -> DomainParticipant {
+    DomainParticipant::builder(221)
+        .interfaces("lo")
+        .in_process(how)
+        .build()
+        .unwrap()
+}
+
+fn pair(
+    how: InProcess,
+) -> (
+    DataWriter<Position>,
+    DataReader<Position>,
+    [DomainParticipant; 2],
+) {
+    let (one, other) = (participant(how), participant(how));
+    let qos = DataWriterQos::default().reliable().keep_all();
+    let topic = one.create_topic::<Position>("allocations").unwrap();
+    let writer = one.create_datawriter(&topic, qos).unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let topic = other.create_topic::<Position>("allocations").unwrap();
+    let reader = other.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, Duration::from_secs(20)).unwrap();
+    (writer, reader, [one, other])
+}
+
+/// Writes and takes the samples of `numbers` one after the other.
+fn exchange(
+    (writer, reader): (&DataWriter<Position>, &DataReader<Position>),
+    numbers: std::ops::Range<u32>,
+    room: &mut Vec<Sample<Position>>,
+) {
+    for number in numbers {
+        let at = [f64::from(number); 12];
+        writer.write(&Position { number, at }).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let taken = loop {
+            if number % 2 == 0 {
+                reader.take_into(1, room).unwrap();
+            } else {
+                room.extend(reader.take_next_sample().unwrap());
+            }
+            if let Some(sample) = room.pop() {
+                break sample;
+            }
+            assert!(Instant::now() < deadline, "sample {number} does not arrive");
+            std::thread::yield_now();
+        };
+        assert_eq!(taken.into_data().map(|it| it.number), Some(number));
+    }
+}
+
+#[test]
+fn write_and_take_allocate_nothing_in_steady_state() {
+    for how in [InProcess::Off, InProcess::Direct] {
+        let (writer, reader, participants) = pair(how);
+        let mut room = Vec::with_capacity(8);
+        exchange((&writer, &reader), 0..WARM, &mut room);
+        let fewest = (0..STRETCHES).map(|stretch| {
+            let from = WARM + stretch * STRETCH;
+            let region = Region::new(ALLOCATOR);
+            exchange((&writer, &reader), from..from + STRETCH, &mut room);
+            let made = region.change();
+            made.allocations + made.reallocations
+        });
+        let fewest = fewest.min();
+        assert_eq!(fewest, Some(0), "{how:?}: for {STRETCH} samples");
+        drop(participants);
+    }
+}
