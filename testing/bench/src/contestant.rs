@@ -145,7 +145,10 @@ impl Contestant {
 
     /// Whether it measures without a process that answers.
     pub fn is_alone(self) -> bool {
-        matches!(self.mode, Mode::Calls | Mode::InProcess)
+        matches!(
+            self.mode,
+            Mode::Calls | Mode::InProcess | Mode::InProcessShared
+        )
     }
 }
 
@@ -219,5 +222,11 @@ mod tests {
         let programs = Programs::new(Path::new("nowhere")).unwrap();
         let why = programs.of(Product::Cyclone).unwrap_err();
         assert!(why.starts_with("nowhere/bench_cyclone is missing"), "{why}");
+    }
+
+    #[test]
+    fn nobody_answers_from_another_process_to_one_that_has_both_ends() {
+        assert!(IN_PROCESS.iter().all(|it| it.is_alone()));
+        assert!(!LARGE.iter().any(|it| it.is_alone()));
     }
 }
