@@ -110,7 +110,7 @@ fn ordering(section: &Section) -> Vec<Claim> {
             };
             claims.push(claim(
                 "S3",
-                format!("{place}: the mean of Whimbrel is below that of {peer}, at every size"),
+                format!("{place}, asked of Whimbrel: its mean is below that of {peer}"),
                 better,
                 format!("at {lower} of {all} sizes, and below its minimum at {yes}"),
             ));

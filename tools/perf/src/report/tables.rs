@@ -229,5 +229,8 @@ pub(super) fn claims(claims: &[Claim]) -> String {
             escape(&it.figure),
         ]
     });
-    table(&["seed", "what it says", "here", "figure"], rows)
+    table(
+        &["seed", "what it says, and what we ask", "here", "figure"],
+        rows,
+    )
 }
