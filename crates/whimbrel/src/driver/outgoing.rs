@@ -120,6 +120,9 @@ pub(crate) fn bind(
     let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
     if let Some(tap) = &fittings.tap {
         socket = socket.with_tap(Arc::clone(tap));
+    } else {
+        // Only captures show where a datagram was meant to go.
+        let _ = socket.set_packet_info(false);
     }
     if let Some(faults) = fittings.faults.filter(|_| port_use == PortUse::Exclusive) {
         socket = socket.with_faults(faults);
