@@ -56,6 +56,10 @@ kinds! {
     EnumValue => "value outside its enumeration",
     /// A duration or time is impossible.
     Time => "impossible duration or time",
+    /// Compressed by a codec that is not known or was not built in.
+    Codec => "unknown codec",
+    /// Compressed data that does not inflate to what it says it does.
+    Compression => "damaged compressed data",
     /// An encapsulation identifier that we do not decode.
     Encapsulation => "unknown or unsupported encapsulation",
     /// A locator cannot be used.

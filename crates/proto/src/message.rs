@@ -23,7 +23,7 @@ use whimbrel_wire::submessage::{
 
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
-use crate::writer::Change;
+use crate::writer::{Change, Form};
 
 /// Byte order of what we send.
 pub(crate) const ENDIAN: Endian = Endian::Little;
@@ -197,7 +197,14 @@ impl MessageBuilder {
     ///
     /// Changes without data carry their key, status info and key hash; `inline_qos` adds an inline
     /// QoS list for readers that expect one.
-    pub fn data(&mut self, reader: EntityId, writer: EntityId, change: &Change, inline_qos: bool) {
+    pub fn data(
+        &mut self,
+        (reader, writer): (EntityId, EntityId),
+        change: &Change,
+        form: Form,
+        inline_qos: bool,
+    ) {
+        let payload = change.payload_in(form);
         let list = self.take_inline_qos(change, inline_qos);
         let data = Data {
             reader,
@@ -211,10 +218,10 @@ impl MessageBuilder {
             payload: &[],
         };
         self.compose(|out| {
-            data.compose_head(out, ENDIAN, change.payload.len());
+            data.compose_head(out, ENDIAN, payload.len());
         });
-        if !change.payload.is_empty() {
-            self.payload(change.payload.clone());
+        if !payload.is_empty() {
+            self.payload(payload.clone());
         }
         self.inline_qos = list.unwrap_or_default();
     }
@@ -242,12 +249,13 @@ impl MessageBuilder {
     /// DATA_FRAG with fragment `number` of a change. RTPS 2.5 §8.3.8.3.
     pub fn data_frag(
         &mut self,
-        reader: EntityId,
-        writer: EntityId,
+        (reader, writer): (EntityId, EntityId),
         change: &Change,
+        form: Form,
         number: FragmentNumber,
     ) {
-        let fragment = change.fragment(number);
+        let payload = change.payload_in(form);
+        let fragment = change.fragment(form, number);
         let list = self.take_inline_qos(change, false);
         let frag = DataFrag {
             reader,
@@ -256,7 +264,7 @@ impl MessageBuilder {
             first: number,
             count: 1,
             fragment_size: change.fragment_bytes,
-            sample_size: u32::try_from(change.payload.len()).unwrap_or(u32::MAX),
+            sample_size: u32::try_from(payload.len()).unwrap_or(u32::MAX),
             inline_qos: list
                 .as_ref()
                 .and_then(|list| ParameterList::parse(list, ENDIAN).ok()),
@@ -267,7 +275,7 @@ impl MessageBuilder {
         self.compose(|out| {
             frag.compose_head(out, ENDIAN, fragment.len());
         });
-        if let Some(bytes) = change.payload.slice_of(fragment) {
+        if let Some(bytes) = payload.slice_of(fragment) {
             self.payload(bytes);
         }
         self.inline_qos = list.unwrap_or_default();

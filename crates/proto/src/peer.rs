@@ -23,6 +23,8 @@ pub struct MatchedReader {
     pub message_bytes_max: usize,
     /// Which implementation it belongs to.
     pub vendor: VendorId,
+    /// It takes what the writer compresses.
+    pub packed: bool,
 }
 
 impl MatchedReader {
@@ -45,4 +47,6 @@ pub struct MatchedWriter {
     pub locators: Vec<Locator>,
     /// Which implementation it belongs to.
     pub vendor: VendorId,
+    /// It said that it compresses; the payloads of others are never taken for compressed.
+    pub packs: bool,
 }

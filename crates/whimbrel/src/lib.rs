@@ -67,6 +67,7 @@ pub use base::time::{Duration, Timestamp};
 pub use condition::{Condition, GuardCondition, ReadCondition, StatusCondition, WaitSet};
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use driver::block::block_on;
+pub use driver::compression::CompressionStatistics;
 pub use error::{Error, ReturnCode};
 pub use listener::{
     AnyDataReader, AnyDataWriter, DataReaderListener, DataWriterListener,

@@ -40,6 +40,7 @@ pub mod submessage;
 pub mod number_set;
 pub mod parameter;
 
+pub mod compressed;
 pub mod discovery;
 pub mod inline_qos;
 pub mod property;

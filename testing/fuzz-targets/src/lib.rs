@@ -55,6 +55,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("xcdr_appendable", targets::xcdr::appendable),
     ("capture", targets::capture::capture),
     ("codecs", targets::codecs::codecs),
+    ("compressed", targets::compressed::compressed),
     ("participant", targets::participant::participant),
     (
         "participant_pair",

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::compression::{Compression, CompressionIds};
 use super::policy::{Policy, PolicyId, RequestOffered};
 
 /// Number of an encoding of samples. XTypes 1.3 §7.6.3.1.1.
@@ -35,12 +36,15 @@ impl fmt::Debug for DataRepresentationId {
     }
 }
 
-/// The encodings that an endpoint speaks: a writer writes the first, a reader reads all.
+/// The encodings that an endpoint speaks, and how it compresses: a writer writes the first
+/// encoding, a reader reads all.
 /// XTypes 1.3 §7.6.3.1.1.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DataRepresentation {
     /// In order of preference; none, the default, means XCDR1 alone.
     pub ids: Vec<DataRepresentationId>,
+    /// How samples are made smaller.
+    pub compression: Compression,
 }
 
 impl DataRepresentation {
@@ -82,6 +86,7 @@ impl Policy for DataRepresentation {
 impl RequestOffered for DataRepresentation {
     fn compatible(offered: &Self, requested: &Self) -> bool {
         requested.effective().contains(&offered.first())
+            && requested.compression.accepts(offered.compression.offered())
     }
 }
 
@@ -93,6 +98,10 @@ impl fmt::Display for DataRepresentation {
             }
             id.fmt(f)?;
         }
-        Ok(())
+        match self.compression.compression_ids {
+            // What most readers say by themselves tells nobody anything.
+            None | Some(CompressionIds::ALL) => Ok(()),
+            Some(ids) => write!(f, ", compression {ids}"),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! rest.
 
 use super::compatibility::compare;
+use super::compression::CompressionIds;
 use super::data_representation::DataRepresentationId;
 use super::destination_order::DestinationOrder;
 use super::durability::Durability;
@@ -282,6 +283,13 @@ features! {
     DataRepresentation "XML"
         |set| endpoints!(set, data_representation.ids = [DataRepresentationId::XML].into()),
         [REFUSED, ALL_REFUSED];
+    DataRepresentation "compression"
+        |set| {
+            set.topic.data_representation.compression.compression_ids = Some(CompressionIds::ALL);
+            set.writer.data_representation.compression.compression_ids = Some(CompressionIds::LZ4);
+            set.reader.data_representation.compression.compression_ids = Some(CompressionIds::LZ4);
+        },
+        ["crates/whimbrel/tests/it/compression.rs::every_codec_carries_samples_of_every_size"];
     TypeConsistency "types are compared by name" |_| (),
         ["crates/whimbrel/tests/it/statuses.rs::topics_hear_of_other_types_under_their_name"];
     TypeConsistency "any other rule" |set| {

@@ -10,6 +10,7 @@
 
 pub mod policy;
 
+pub mod compression;
 pub mod data_representation;
 pub mod deadline;
 pub mod destination_order;
@@ -51,6 +52,7 @@ pub mod features;
 mod tests;
 
 pub use compatibility::{Verdict, compare, is_compatible};
+pub use compression::{Compression, CompressionIds};
 pub use data_representation::{DataRepresentation, DataRepresentationId};
 pub use deadline::Deadline;
 pub use destination_order::DestinationOrder;

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::compression::CompressionIds;
 use super::data_representation::{DataRepresentation, DataRepresentationId};
 use super::deadline::Deadline;
 use super::destination_order::DestinationOrder;

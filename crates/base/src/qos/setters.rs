@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::compression::{Compression, CompressionIds};
 use super::data_representation::DataRepresentation;
 use super::history::History;
 use super::policy::{InconsistentPolicy, PolicyId};
@@ -107,6 +108,31 @@ macro_rules! endpoint_setters {
             self.data_representation.ids = ids.to_vec();
             self
         }
+
+        /// DATA_REPRESENTATION, `compression_ids`: the one codec of a writer, those that a reader
+        /// takes.
+        #[must_use]
+        pub fn compression_ids(mut self, ids: CompressionIds) -> Self {
+            self.data_representation.compression.compression_ids = Some(ids);
+            self
+        }
+
+        /// DATA_REPRESENTATION, `writer_compression_level`: 0 is off, 10 the best.
+        #[must_use]
+        pub fn writer_compression_level(mut self, level: u8) -> Self {
+            let compression = &mut self.data_representation.compression;
+            compression.writer_compression_level = level;
+            self
+        }
+
+        /// DATA_REPRESENTATION, `writer_compression_threshold`: serialized samples of so many
+        /// octets and fewer are not compressed; `None` compresses nothing.
+        #[must_use]
+        pub fn writer_compression_threshold(mut self, bytes: Option<usize>) -> Self {
+            let compression = &mut self.data_representation.compression;
+            compression.writer_compression_threshold = bytes;
+            self
+        }
     };
 }
 
@@ -168,7 +194,19 @@ pub(super) fn check_history(
     )
 }
 
-/// No encoding named twice.
+/// A writer has one codec at most. Connext's rules.
+pub(super) fn check_codec(value: &DataRepresentation) -> Result<(), InconsistentPolicy> {
+    let ids = value.compression.compression_ids.unwrap_or_default();
+    let policy = PolicyId::DataRepresentation;
+    consistent(
+        ids.count() <= 1,
+        policy,
+        policy,
+        "a writer has one codec at most in its compression_ids",
+    )
+}
+
+/// No encoding named twice, no codec that there is none of, no level beyond the best.
 pub(super) fn check_representation(value: &DataRepresentation) -> Result<(), InconsistentPolicy> {
     let mut ids: Vec<_> = value.ids.clone();
     ids.sort_unstable();
@@ -179,6 +217,20 @@ pub(super) fn check_representation(value: &DataRepresentation) -> Result<(), Inc
         policy,
         policy,
         "an encoding is named twice",
+    )?;
+    let compression = &value.compression;
+    let unknown = compression.compression_ids.unwrap_or_default().0 & !CompressionIds::ALL.0;
+    consistent(
+        unknown == 0,
+        policy,
+        policy,
+        "its compression_ids have a bit that no codec has",
+    )?;
+    consistent(
+        compression.writer_compression_level <= Compression::LEVEL_MAX,
+        policy,
+        policy,
+        "writer_compression_level is 10 at most",
     )
 }
 

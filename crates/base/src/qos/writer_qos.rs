@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::compression::CompressionIds;
 use super::data_representation::{DataRepresentation, DataRepresentationId};
 use super::deadline::Deadline;
 use super::destination_order::DestinationOrder;
@@ -18,7 +19,9 @@ use super::policy::{
 };
 use super::reliability::{Reliability, ReliabilityKind};
 use super::resource_limits::ResourceLimits;
-use super::setters::{check_history, check_octets, check_representation, endpoint_setters};
+use super::setters::{
+    check_codec, check_history, check_octets, check_representation, endpoint_setters,
+};
 use super::topic_qos::TopicQos;
 use super::transport_priority::TransportPriority;
 use super::user_data::UserData;
@@ -155,6 +158,8 @@ impl DataWriterQos {
         self.resource_limits = topic.resource_limits;
         self.ownership = topic.ownership;
         self.data_representation = topic.data_representation.clone();
+        let compression = &mut self.data_representation.compression;
+        compression.compression_ids = compression.compression_ids.map(CompressionIds::first);
         self
     }
 
@@ -168,6 +173,7 @@ impl DataWriterQos {
             &self.durability_service.resource_limits,
         )?;
         check_representation(&self.data_representation)?;
+        check_codec(&self.data_representation)?;
         Ok(())
     }
 

@@ -279,6 +279,7 @@ mod tests {
         };
         pair.writer.data_representation = DataRepresentation {
             ids: [DataRepresentationId::XCDR2].into(),
+            compression: Default::default(),
         };
         let all = [
             PolicyId::Durability,

@@ -20,7 +20,7 @@ use super::{Departure, Participant};
 use crate::change::ChangeKind;
 use crate::discovery::locators::LOCAL_MESSAGE_BYTES_MAX;
 use crate::outbox::Outbox;
-use crate::writer::Change;
+use crate::writer::{Change, Form};
 
 /// For whom an announcement is.
 #[derive(Clone, Copy)]
@@ -233,7 +233,7 @@ impl Participant {
             Meant::One(_, telling) => (telling.reader(), telling.question()),
         };
         self.message
-            .data(reader, EntityId::SPDP_WRITER, change, false);
+            .data((reader, EntityId::SPDP_WRITER), change, Form::Plain, false);
         if let Some(asked) = question {
             self.builtin.put_question(asked, &mut self.message);
         }
@@ -251,6 +251,7 @@ impl Participant {
             }
         };
         Change {
+            packed: None,
             sequence,
             kind,
             instance: InstanceHandle::from_key_hash(guid.to_bytes()),

@@ -139,6 +139,7 @@ impl Builtin {
                 let best_effort =
                     messages && peer.builtin_endpoint_qos & BEST_EFFORT_MESSAGE_READER != 0;
                 let reader = MatchedReader {
+                    packed: false,
                     guid: Guid::new(prefix, channel.reader_entity),
                     reliable: !best_effort,
                     durable: true,
@@ -154,6 +155,7 @@ impl Builtin {
             }
             if peer.builtin_endpoints.contains(channel.writer_bit) {
                 let writer = MatchedWriter {
+                    packs: false,
                     guid: Guid::new(prefix, channel.writer_entity),
                     reliable: true,
                     durable: true,
@@ -256,6 +258,7 @@ impl Builtin {
         payload: Vec<u8>,
     ) -> SequenceNumber {
         let change = NewChange {
+            packed: None,
             kind,
             instance: whimbrel_base::instance::InstanceHandle::from_key_hash(guid.to_bytes()),
             timestamp: Timestamp::INVALID,

@@ -101,7 +101,17 @@ impl Participant {
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
+            packed: self.takes_packed(writer, facts),
         })
+    }
+
+    /// True when the reader takes what our `writer` compresses.
+    fn takes_packed(&self, writer: EntityId, reader: &ReaderFacts<'_>) -> bool {
+        let local = self.local_writers.get(&writer);
+        let offered = local.map(|it| it.endpoint.facts(self.config.guid_prefix));
+        let offered = offered.map(|it| it.qos.data_representation.compression.offered());
+        let compression = &reader.qos.data_representation.compression;
+        offered.is_some_and(|codec| compression.takes(codec))
     }
 
     /// As [`Participant::matched_reader`], for `reader` of the writer.
@@ -124,6 +134,12 @@ impl Participant {
             durable: facts.qos.durability != Durability::Volatile,
             locators: route.locators,
             vendor: vendor.unwrap_or(VendorId::WHIMBREL),
+            packs: !facts
+                .qos
+                .data_representation
+                .compression
+                .offered()
+                .is_empty(),
         })
     }
 

@@ -889,6 +889,7 @@ fn endpoints_of_unconfirmed_participants_are_not_served() {
 /// The announcement of a reader of `from` with its heartbeat, meant for `to`.
 fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     let change = crate::writer::Change {
+        packed: None,
         sequence: whimbrel_base::sequence::SequenceNumber::FIRST,
         kind: crate::change::ChangeKind::Alive,
         instance: whimbrel_base::instance::InstanceHandle::NIL,
@@ -908,7 +909,12 @@ fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     message.begin(65_000);
     message.destination(to);
     message.heartbeat(EntityId::UNKNOWN, writer, heartbeat);
-    message.data(EntityId::UNKNOWN, writer, &change, false);
+    message.data(
+        (EntityId::UNKNOWN, writer),
+        &change,
+        crate::writer::Form::Plain,
+        false,
+    );
     sent_alone(&mut message)
 }
 

@@ -5,10 +5,13 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use whimbrel_base::budget::Budget;
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::limits::Limits;
+use whimbrel_base::reject::Reject;
 use whimbrel_base::time::Duration;
+use whimbrel_wire::compressed::Compressed;
 
 use crate::cache::CacheConfig;
 
@@ -26,6 +29,17 @@ pub trait KeyExtractor: Send + fmt::Debug {
     }
 }
 
+/// Inflates compressed payloads.
+pub trait Unpacker: Send + fmt::Debug {
+    /// The plain payload: `representation`, two octets of zero and what `packed` inflates to,
+    /// which must be exactly as long as said.
+    ///
+    /// # Errors
+    /// `Codec` for one that was not built in, `Compression` where the octets are not that of so
+    /// many, `Limit` for claims beyond what such octets may make.
+    fn unpack(&mut self, compressed: &Compressed<'_>) -> Result<SharedBytes, Reject>;
+}
+
 /// Settings of a [`super::Reader`].
 #[derive(Debug)]
 pub struct ReaderConfig {
@@ -37,6 +51,8 @@ pub struct ReaderConfig {
     pub durable: bool,
     /// How to find instances, for topics with key.
     pub keys: Option<Box<dyn KeyExtractor>>,
+    /// How to inflate what writers compressed; without it such samples are refused.
+    pub unpacker: Option<Box<dyn Unpacker>>,
     /// History and resource limits of its cache.
     pub cache: CacheConfig,
     /// Where what the reader holds is counted, and how much may be; no limit by default.
@@ -75,6 +91,7 @@ impl ReaderConfig {
             reliable: false,
             durable: false,
             keys: None,
+            unpacker: None,
             cache,
             budget: None,
             sample_bytes_max: Limits::DEFAULT.sample_bytes_max,

@@ -7,6 +7,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::compressed::Compressed;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
 use super::assembly::Assembly;
@@ -60,6 +61,10 @@ impl Reader {
         }
         let writer = data.writer;
         let sequence = data.sequence;
+        let data = match self.inflated(data) {
+            Ok(data) => data,
+            Err(reject) => return Err(self.give_up(writer, sequence, reject)),
+        };
         let key_fault = Reject::new(RejectKind::Key, 0);
         let bytes = data.payload.slab_len();
         let arrived = self.arrived(data);
@@ -67,14 +72,10 @@ impl Reader {
             let instance = arrived.instance;
             self.check_memory((writer, sequence), instance, bytes)?;
         }
-        let proxy = self.proxy(writer)?;
-        proxy.assemblies.remove(&sequence);
         let Some(arrived) = arrived else {
-            // A change nobody can place must not hold up those behind it.
-            proxy.leave_out(sequence, sequence.next());
-            self.deliver_in_order(writer);
-            return Err(key_fault);
+            return Err(self.give_up(writer, sequence, key_fault));
         };
+        self.proxy(writer)?.assemblies.remove(&sequence);
         if !reliable {
             self.deliver_best_effort(writer, sequence, arrived);
             return Ok(());
@@ -90,6 +91,46 @@ impl Reader {
         proxy.waiting.insert(sequence, arrived);
         self.deliver_in_order(writer);
         Ok(())
+    }
+
+    /// A change that nobody can read must not hold up those behind it.
+    fn give_up(&mut self, writer: Guid, sequence: SequenceNumber, reject: Reject) -> Reject {
+        if let Ok(proxy) = self.proxy(writer) {
+            proxy.assemblies.remove(&sequence);
+            proxy.leave_out(sequence, sequence.next());
+            self.deliver_in_order(writer);
+        }
+        reject
+    }
+
+    /// The change as it was written, where its writer compresses.
+    fn inflated(&mut self, mut data: Incoming) -> Result<Incoming, Reject> {
+        let packs = self
+            .writers
+            .get(&data.writer)
+            .is_some_and(|it| it.info.packs);
+        if !packs || data.is_key || data.kind != ChangeKind::Alive {
+            return Ok(data);
+        }
+        let Some(compressed) = Compressed::parse(&data.payload)? else {
+            return Ok(data);
+        };
+        let plain_bytes = usize::try_from(compressed.plain_bytes).unwrap_or(usize::MAX);
+        if plain_bytes > self.config.sample_bytes_max {
+            return Err(Reject::new(RejectKind::Limit, 4));
+        }
+        self.check_memory(
+            (data.writer, data.sequence),
+            InstanceHandle::NIL,
+            plain_bytes,
+        )?;
+        let unpacker = self.config.unpacker.as_mut();
+        let unpacker = unpacker.ok_or(Reject::new(RejectKind::Codec, 2))?;
+        let plain = unpacker.unpack(&compressed)?;
+        self.statistics
+            .count_inflated(data.payload.len(), plain.len());
+        data.payload = plain;
+        Ok(data)
     }
 
     pub(super) fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {

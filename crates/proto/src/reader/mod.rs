@@ -18,6 +18,8 @@ mod reassembly;
 mod room;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unpack_tests;
 mod writer_proxy;
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -31,7 +33,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::Heartbeat;
 
-pub use self::config::{KeyExtractor, ReaderConfig};
+pub use self::config::{KeyExtractor, ReaderConfig, Unpacker};
 pub use self::deliver::{Incoming, IncomingFragments};
 pub use self::reassembly::FragmentRun;
 use self::writer_proxy::WriterProxy;
@@ -83,9 +85,24 @@ pub struct ReaderStatistics {
     pub heartbeats: u64,
     /// Of the changes delivered those that writers of this process handed over, past the network.
     pub in_process: u64,
+    /// Changes that arrived compressed.
+    pub inflated: u64,
+    /// Octets of their payloads as they arrived.
+    pub compressed_bytes: u64,
+    /// Octets of their payloads as they were written.
+    pub inflated_bytes: u64,
 }
 
 impl ReaderStatistics {
+    fn count_inflated(&mut self, before: usize, after: usize) {
+        let (before, after) = (u64::try_from(before), u64::try_from(after));
+        self.inflated = self.inflated.saturating_add(1);
+        let bytes = &mut self.compressed_bytes;
+        *bytes = bytes.saturating_add(before.unwrap_or(u64::MAX));
+        let bytes = &mut self.inflated_bytes;
+        *bytes = bytes.saturating_add(after.unwrap_or(u64::MAX));
+    }
+
     fn count_delivered(&mut self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.delivered = self.delivered.saturating_add(1);

@@ -33,7 +33,7 @@ use crate::peer::{MatchedReader, MatchedWriter};
 use crate::receive::{MessageReceiver, Target};
 use crate::writer::{NewChange, WriteError, Writer, WriterConfig};
 
-const WRITER: Guid = Guid::new(
+pub(super) const WRITER: Guid = Guid::new(
     GuidPrefix([1; 12]),
     EntityId::user(1, EntityKind::WriterNoKey),
 );
@@ -41,7 +41,7 @@ const READER: Guid = Guid::new(
     GuidPrefix([2; 12]),
     EntityId::user(1, EntityKind::ReaderNoKey),
 );
-const NOW: Instant = Instant(1_000_000_000);
+pub(super) const NOW: Instant = Instant(1_000_000_000);
 
 #[derive(Default)]
 struct Sent(Vec<Vec<u8>>);
@@ -52,7 +52,7 @@ impl Outbox for Sent {
     }
 }
 
-fn keep_all(max_samples: u32) -> CacheConfig {
+pub(super) fn keep_all(max_samples: u32) -> CacheConfig {
     CacheConfig {
         keyed: false,
         history: History::KeepAll,
@@ -64,15 +64,16 @@ fn keep_all(max_samples: u32) -> CacheConfig {
     }
 }
 
-fn reader(adapt: impl FnOnce(&mut ReaderConfig)) -> Reader {
+pub(super) fn reader(adapt: impl FnOnce(&mut ReaderConfig)) -> Reader {
     let mut config = ReaderConfig::new(READER, keep_all(10_000));
     config.reliable = true;
     adapt(&mut config);
     Reader::new(config)
 }
 
-fn matched(reliable: bool) -> MatchedWriter {
+pub(super) fn matched(reliable: bool) -> MatchedWriter {
     MatchedWriter {
+        packs: false,
         guid: WRITER,
         reliable,
         durable: false,
@@ -81,7 +82,7 @@ fn matched(reliable: bool) -> MatchedWriter {
     }
 }
 
-fn data(number: i64) -> Incoming {
+pub(super) fn data(number: i64) -> Incoming {
     Incoming {
         writer: WRITER,
         sequence: SequenceNumber(number),
@@ -94,7 +95,7 @@ fn data(number: i64) -> Incoming {
     }
 }
 
-fn heartbeat(first: i64, last: i64, count: i32, is_final: bool) -> Heartbeat {
+pub(super) fn heartbeat(first: i64, last: i64, count: i32, is_final: bool) -> Heartbeat {
     Heartbeat {
         reader: EntityId::UNKNOWN,
         writer: WRITER.entity,
@@ -107,7 +108,7 @@ fn heartbeat(first: i64, last: i64, count: i32, is_final: bool) -> Heartbeat {
     }
 }
 
-fn taken(reader: &mut Reader) -> Vec<i64> {
+pub(super) fn taken(reader: &mut Reader) -> Vec<i64> {
     let mut samples = Vec::new();
     reader.cache_mut().take(&Selector::ALL, &mut samples);
     samples
@@ -330,6 +331,7 @@ fn join(writer: &mut Writer, reader: &mut Reader) {
     writer.handle_matched(
         NOW,
         MatchedReader {
+            packed: false,
             guid: READER,
             reliable: true,
             durable: false,
@@ -390,6 +392,7 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
         );
         while next < sizes.len() {
             let change = NewChange {
+                packed: None,
                 kind: ChangeKind::Alive,
                 instance: InstanceHandle::NIL,
                 timestamp: Timestamp(1),
@@ -634,6 +637,7 @@ fn large_samples_of_several_writers_do_not_lock_each_other_out() {
         .collect();
     for guid in &writers {
         let info = MatchedWriter {
+            packs: false,
             guid: *guid,
             ..matched(true)
         };
@@ -689,6 +693,7 @@ fn a_writer_that_never_completes_anything_keeps_no_other_out() {
     let [endless, modest] = [3, 4].map(|byte| Guid::new(GuidPrefix([byte; 12]), WRITER.entity));
     for guid in [endless, modest] {
         let info = MatchedWriter {
+            packs: false,
             guid,
             ..matched(true)
         };

@@ -9,6 +9,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
 use super::fates::FragmentRequest;
+use super::history::Form;
 use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
 use crate::deadline::{Deadline, Reason, earlier};
@@ -101,10 +102,12 @@ impl Writer {
         let last = self.history.last();
         let sequence = nack.number;
         let change = self.history.get(sequence);
-        let fragments = change.map(super::Change::fragments);
+        let reader = self.readers.get(&from);
+        let (form, apart) = reader.map_or((Form::Plain, false), |it| (it.form, it.apart));
+        let fragments = change.map(|it| it.fragments(form));
         let fragment_bytes = change.map_or(0, |change| u64::from(change.fragment_bytes));
         let next = self.push_next.0;
-        let in_transit = (sequence > self.pushed).then_some(next.saturating_sub(1));
+        let in_transit = (sequence > self.pushed && !apart).then_some(next.saturating_sub(1));
         let delay = self.config.nack_response_delay;
         let reader = self
             .readers

@@ -91,7 +91,7 @@ proptest! {
         let mut writer = Writer::new(config);
         let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
         let mut now = Instant(1_000_000_000);
-        writer.handle_matched(now, MatchedReader {
+        writer.handle_matched(now, MatchedReader { packed: false,
             guid: READER,
             reliable: true,
             durable: true,
@@ -106,7 +106,9 @@ proptest! {
             let instance = InstanceHandle::NIL;
             let timestamp = Timestamp(1);
             let kind = ChangeKind::Alive;
-            writer.write(now, NewChange { kind, instance, timestamp, payload }).unwrap();
+            let packed = None;
+            let new = NewChange { kind, instance, timestamp, payload, packed };
+            writer.write(now, new).unwrap();
         }
         writer.poll_transmit(now, &mut sent);
         for answer in all {

@@ -14,7 +14,8 @@ const LAG_MAX: u64 = 4;
 impl Writer {
     /// Window in octets from which on a reader keeps up; none where no reader answers.
     fn leading_window_bytes(&self) -> Option<u64> {
-        let windows = self.holding_readers().map(|it| it.pace.window_bytes());
+        let holding = self.holding_readers().filter(|it| !it.apart);
+        let windows = holding.map(|it| it.pace.window_bytes());
         windows.max().map(|best| best / LAG_MAX)
     }
 
@@ -25,7 +26,7 @@ impl Writer {
         let alone = least.is_none().then_some(&mut self.pace);
         let leading = self.readers.values_mut().filter(move |reader| {
             let keeps_up = least.is_some_and(|least| reader.pace.window_bytes() >= least);
-            reliable && reader.holds_history() && keeps_up
+            reliable && reader.holds_history() && keeps_up && !reader.apart
         });
         alone.into_iter().chain(leading.map(|it| &mut it.pace))
     }
@@ -45,7 +46,7 @@ impl Writer {
     /// Fragments of so many octets have left to all readers.
     pub(super) fn note_pushed(&mut self, now: Instant, bytes: u64) {
         self.pace.spend_many(now, bytes);
-        for reader in self.readers.values_mut() {
+        for reader in self.readers.values_mut().filter(|it| !it.apart) {
             reader.pace.spend_many(now, bytes);
         }
     }

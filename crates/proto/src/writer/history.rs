@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
@@ -27,19 +27,48 @@ pub struct Change {
     pub timestamp: Timestamp,
     /// Encapsulated data, or the encapsulated key for changes that carry none.
     pub payload: SharedBytes,
+    /// The same, compressed.
+    pub packed: Option<SharedBytes>,
     /// Octets of payload in each fragment; payloads that are not longer travel whole.
     pub fragment_bytes: u16,
     /// Octets of payload that the writer had written when this change was, its own included.
     pub written_bytes: u64,
 }
 
+/// How a change travels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As it was written.
+    Plain,
+    /// Compressed, where that made it smaller.
+    Packed,
+}
+
 impl Change {
+    /// What travels in this form.
+    pub fn payload_in(&self, form: Form) -> &SharedBytes {
+        match (form, &self.packed) {
+            (Form::Packed, Some(packed)) => packed,
+            (Form::Packed, None) | (Form::Plain, _) => &self.payload,
+        }
+    }
+
     /// How many fragments it travels in; 1 when it travels whole.
-    pub fn fragments(&self) -> u32 {
+    pub fn fragments(&self, form: Form) -> u32 {
         let size = usize::from(self.fragment_bytes.max(1));
-        u32::try_from(self.payload.len().div_ceil(size))
+        u32::try_from(self.payload_in(form).len().div_ceil(size))
             .unwrap_or(u32::MAX)
             .max(1)
+    }
+
+    /// The octets of fragment `number`, from 1; empty past the end.
+    pub fn fragment(&self, form: Form, number: FragmentNumber) -> &[u8] {
+        let payload = self.payload_in(form);
+        let size = usize::from(self.fragment_bytes.max(1));
+        let index = usize::try_from(number.0.saturating_sub(1)).unwrap_or(usize::MAX);
+        let start = index.saturating_mul(size).min(payload.len());
+        let end = start.saturating_add(size).min(payload.len());
+        payload.get(start..end).unwrap_or_default()
     }
 }
 
@@ -52,9 +81,15 @@ const INSTANCE_BYTES: usize = 128;
 /// Room for changes that is kept for the next ones.
 const IDLE_ROOM_MAX: usize = 1024;
 
+/// Octets that a payload and its compressed form keep.
+pub(super) fn slab_bytes(payload: &SharedBytes, packed: Option<&SharedBytes>) -> usize {
+    let packed = packed.map_or(0, SharedBytes::slab_len);
+    payload.slab_len().saturating_add(packed)
+}
+
 /// Octets that `change` keeps.
 fn held_by(change: &Change) -> usize {
-    change.payload.slab_len().saturating_add(CHANGE_BYTES)
+    slab_bytes(&change.payload, change.packed.as_ref()).saturating_add(CHANGE_BYTES)
 }
 
 #[derive(Debug)]
@@ -95,21 +130,22 @@ impl HistoryCache {
         self.account.held()
     }
 
-    /// True when a change of `instance` with `payload` fits the budget, once the change `replaced`
-    /// is gone.
+    /// True when a change of `instance` whose payloads keep `bytes` fits the budget, once the
+    /// change `replaced` is gone.
     pub(super) fn has_memory(
         &self,
         instance: InstanceHandle,
-        payload: &SharedBytes,
+        bytes: usize,
         replaced: Option<SequenceNumber>,
     ) -> bool {
         let replaced = replaced.and_then(|sequence| self.get(sequence));
         let freed = replaced.map_or(0, held_by);
         let known = self.knows(instance);
-        let more = payload
-            .slab_len()
-            .saturating_add(CHANGE_BYTES)
-            .saturating_add(if known { 0 } else { INSTANCE_BYTES });
+        let more = bytes.saturating_add(CHANGE_BYTES).saturating_add(if known {
+            0
+        } else {
+            INSTANCE_BYTES
+        });
         self.account.has_room(more.saturating_sub(freed))
     }
 
@@ -339,11 +375,11 @@ fn give_back_room<T>(entries: &mut VecDeque<T>, live: usize) {
 mod tests {
     use super::*;
     use alloc::sync::Arc;
-    use alloc::vec;
     use whimbrel_base::budget::Budget;
 
     fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
         history.push(|sequence| Change {
+            packed: None,
             sequence,
             kind: ChangeKind::Alive,
             instance: InstanceHandle([instance; 16]),
@@ -445,11 +481,10 @@ mod tests {
         }
         assert_eq!(budget.held(), 10 * (4 + CHANGE_BYTES + INSTANCE_BYTES));
         assert_eq!(history.held_bytes(), budget.held());
-        let large = SharedBytes::from_vec(vec![0; 9000]);
-        assert!(!history.has_memory(InstanceHandle::NIL, &large, None));
+        assert!(!history.has_memory(InstanceHandle::NIL, 9000, None));
         history.remove_through(SequenceNumber(10));
         assert_eq!(budget.held(), 0);
-        assert!(history.has_memory(InstanceHandle::NIL, &large, None));
+        assert!(history.has_memory(InstanceHandle::NIL, 9000, None));
         history.register(InstanceHandle([1; 16]));
         assert_eq!(budget.held(), INSTANCE_BYTES);
         drop(history);
@@ -461,10 +496,10 @@ mod tests {
         let mut history = HistoryCache::default();
         let sequence = push(&mut history, 1);
         let mut change = history.get(sequence).unwrap().clone();
-        assert_eq!(change.fragments(), 1);
+        assert_eq!(change.fragments(Form::Plain), 1);
         change.fragment_bytes = 3;
-        assert_eq!(change.fragments(), 2);
+        assert_eq!(change.fragments(Form::Plain), 2);
         change.payload = SharedBytes::default();
-        assert_eq!(change.fragments(), 1);
+        assert_eq!(change.fragments(Form::Plain), 1);
     }
 }

@@ -13,6 +13,7 @@ impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
         let guid = reader.guid;
+        let packed = reader.packed || self.forms.packed;
         if let Some(known) = self.readers.get_mut(&guid) {
             let old = core::mem::replace(&mut known.info, reader);
             if !known.aside {
@@ -41,6 +42,9 @@ impl Writer {
             self.audience.join(self.config.reliable, &reader);
             self.heartbeat.reconsider = true;
             self.readers.insert(guid, reader);
+        }
+        if packed {
+            self.choose_forms();
         }
         self.repairs.touch(guid);
         self.shrink_fragments();
@@ -106,6 +110,9 @@ impl Writer {
             self.heartbeats_due.retain(|due| *due != reader);
             self.repairs.touch(reader);
             self.survey();
+            if self.forms.packed {
+                self.choose_forms();
+            }
             self.update_acknowledged();
             self.arm_heartbeat(now);
             self.progress = true;

@@ -10,11 +10,15 @@
 mod acknowledge;
 mod audience;
 mod config;
+mod divide;
 #[cfg(test)]
 mod edges;
 mod endings;
 mod fates;
 mod flow;
+#[cfg(test)]
+mod form_tests;
+mod forms;
 mod history;
 mod matches;
 mod pace;
@@ -40,8 +44,9 @@ use self::audience::Audience;
 pub use self::config::WriterConfig;
 use self::endings::Endings;
 use self::fates::Pushes;
-pub use self::history::Change;
-use self::history::HistoryCache;
+use self::forms::Forms;
+pub use self::history::{Change, Form};
+use self::history::{HistoryCache, slab_bytes};
 use self::pace::Pace;
 use self::reader_proxy::ReaderProxy;
 pub use self::statistics::WriterStatistics;
@@ -65,6 +70,8 @@ pub struct NewChange {
     pub timestamp: Timestamp,
     /// Encapsulated data, or the encapsulated key for kinds other than alive.
     pub payload: SharedBytes,
+    /// The same, compressed, for readers that take it; smaller than `payload`.
+    pub packed: Option<SharedBytes>,
 }
 
 /// Why a change was not written.
@@ -123,6 +130,8 @@ pub struct Writer {
     audience: Audience,
     /// How many readers are in this process and have taken everything.
     aside: usize,
+    /// Who of them gets changes compressed.
+    forms: Forms,
     /// When readers' requests may be served.
     repairs: Agenda<Guid>,
     /// Readers that asked for a heartbeat.
@@ -169,6 +178,7 @@ impl Writer {
             readers: BTreeMap::new(),
             audience: Audience::default(),
             aside: 0,
+            forms: Forms::default(),
             repairs: Agenda::default(),
             heartbeats_due: Vec::new(),
             pushed: SequenceNumber::ZERO,
@@ -235,10 +245,9 @@ impl Writer {
             // HISTORY may give up the disposal for this change, which then must tell of both.
             new.kind = ChangeKind::DisposedUnregistered;
         }
-        if !self
-            .history
-            .has_memory(new.instance, &new.payload, self.replaced_by(&new))
-        {
+        let bytes = slab_bytes(&new.payload, new.packed.as_ref());
+        let replaced = self.replaced_by(&new);
+        if !self.history.has_memory(new.instance, bytes, replaced) {
             return Err(WriteError::OutOfMemory);
         }
         if !self.make_room(&new) {
@@ -257,6 +266,7 @@ impl Writer {
             instance: new.instance,
             timestamp: new.timestamp,
             payload: new.payload,
+            packed: new.packed,
             fragment_bytes,
             written_bytes: self.written_bytes,
         });
@@ -393,6 +403,12 @@ impl Writer {
         self.pushed = self.history.last();
         self.push_next = FragmentNumber::FIRST;
         self.heartbeat.reconsider = true;
+    }
+
+    /// True when some reader takes compressed changes, or one that does may come for what is
+    /// written now.
+    pub fn wants_packed(&self) -> bool {
+        self.config.durable || self.forms.wanted
     }
 
     /// Number of matched readers.

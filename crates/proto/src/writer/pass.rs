@@ -61,6 +61,7 @@ impl Writer {
             return;
         };
         let (reliable, mut stepped_in) = (self.config.reliable, false);
+        let aside_before = self.aside;
         for (guid, reader) in &mut self.readers {
             if !reader.in_process {
                 continue;
@@ -86,6 +87,9 @@ impl Writer {
             }
         }
         self.heartbeat.reconsider |= stepped_in;
+        if self.forms.packed && (stepped_in || self.aside != aside_before) {
+            self.choose_forms();
+        }
     }
 
     /// `reader` has gone back to before what it had taken: it is served as every other again.
@@ -98,6 +102,9 @@ impl Writer {
             proxy.aside = false;
             self.aside = self.aside.saturating_sub(1);
             self.audience.add(&proxy.info.locators);
+            if self.forms.packed {
+                self.choose_forms();
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::deadline::{Deadline, Reason};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
 use super::fates::{Fates, Pushes};
+use super::history::Form;
 use super::pace::Pace;
 use crate::peer::MatchedReader;
 
@@ -76,6 +77,10 @@ impl Wanted {
 #[derive(Debug)]
 pub(super) struct ReaderProxy {
     pub(super) info: MatchedReader,
+    /// How it gets changes.
+    pub(super) form: Form,
+    /// It gets large compressed changes for itself, beside others that take plain ones only.
+    pub(super) apart: bool,
     /// Changes before this one never concern the reader.
     pub(super) first_relevant: SequenceNumber,
     /// Everything up to here is acknowledged or does not concern the reader.
@@ -122,6 +127,8 @@ impl ReaderProxy {
         let fates = Fates::new(info.is_prompt());
         Self {
             info,
+            form: Form::Plain,
+            apart: false,
             first_relevant,
             acked: first_relevant.previous(),
             behind: false,
@@ -343,6 +350,7 @@ mod tests {
     #[test]
     fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
         let info = MatchedReader {
+            packed: false,
             guid: Guid::UNKNOWN,
             reliable: true,
             durable: true,
@@ -366,6 +374,7 @@ mod tests {
     #[test]
     fn a_reader_from_before_its_match_hears_where_its_data_begins_until_it_knows() {
         let info = MatchedReader {
+            packed: false,
             guid: Guid::UNKNOWN,
             reliable: true,
             durable: false,

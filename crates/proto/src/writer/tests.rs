@@ -69,6 +69,7 @@ pub(super) fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
 pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
     let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
     MatchedReader {
+        packed: false,
         guid: READER,
         reliable,
         durable,
@@ -81,6 +82,7 @@ pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
 
 pub(super) fn change(bytes: usize) -> NewChange {
     NewChange {
+        packed: None,
         kind: ChangeKind::Alive,
         instance: InstanceHandle::NIL,
         timestamp: Timestamp(1),
@@ -370,6 +372,7 @@ fn a_deleted_instance_is_forgotten_once_everybody_knows() {
     let mut sent = Sent::default();
     let instance = |byte| InstanceHandle([byte; 16]);
     let keyed = |kind, byte| NewChange {
+        packed: None,
         kind,
         instance: instance(byte),
         ..change(4)
@@ -391,6 +394,7 @@ fn keyed(kind: ChangeKind, number: u32) -> NewChange {
     let mut instance = [0; 16];
     instance[..4].copy_from_slice(&number.to_be_bytes());
     NewChange {
+        packed: None,
         kind,
         instance: InstanceHandle(instance),
         ..change(4)
@@ -476,6 +480,7 @@ fn what_a_reborn_instance_wrote_since_its_deletion_is_kept() {
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, true));
     let keyed = |kind| NewChange {
+        packed: None,
         kind,
         instance: InstanceHandle([1; 16]),
         ..change(4)
@@ -573,6 +578,7 @@ fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, false));
     let keyed = |kind| NewChange {
+        packed: None,
         kind,
         instance: InstanceHandle([1; 16]),
         ..change(4)

@@ -7,7 +7,6 @@ use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Instant;
 
 use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
-use super::history::Change;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::{MESSAGE_OVERHEAD_BYTES, Writer};
 use crate::message::{HeartbeatFields, MessageBuilder};
@@ -24,6 +23,10 @@ impl Writer {
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
         self.push(now, outbox);
+        if self.forms.packed {
+            // Large changes that just left to some are for the others as well.
+            self.repair(now, outbox);
+        }
         self.send_heartbeats(now, outbox);
         if !self.audience.holds_history() {
             self.update_acknowledged();
@@ -34,7 +37,8 @@ impl Writer {
     /// True while large changes are under way: what belongs to them must not overtake them.
     fn sends_bulk(&self) -> bool {
         let next = self.history.next_from(self.pushed.next());
-        self.pushes.last() > self.acked || next.is_some_and(|change| change.fragments() > 1)
+        let form = self.forms.shared();
+        self.pushes.last() > self.acked || next.is_some_and(|it| it.fragments(form) > 1)
     }
 
     /// Sends changes that have not left yet to every reader's address.
@@ -57,25 +61,30 @@ impl Writer {
         let mut message = core::mem::take(&mut self.message);
         message.begin(self.message_bytes_max());
         let mut held_up = false;
+        let form = self.forms.shared();
         while let Some(change) = self.history.next_from(self.pushed.next()) {
-            if change.fragments() > 1 {
+            if change.fragments(form) > 1 {
                 held_up = !self.push_fragments(now, &mut message, outbox);
                 if held_up {
                     break;
                 }
                 continue;
             }
-            if !message.has_room(change.payload.len().saturating_add(MESSAGE_OVERHEAD_BYTES)) {
+            let sequence = change.sequence;
+            if self.forms.divided(change).is_some() {
+                self.push_both(&mut message, sequence, outbox);
+                self.pushed = sequence;
+                self.count_pushed(1);
+                continue;
+            }
+            let bytes = change.payload_in(form).len();
+            if !message.has_room(bytes.saturating_add(MESSAGE_OVERHEAD_BYTES)) {
                 message.flush(self.audience.destinations(), outbox);
             }
             message.timestamp(change.timestamp);
-            message.data(
-                EntityId::UNKNOWN,
-                self.config.guid.entity,
-                change,
-                inline_qos,
-            );
-            self.pushed = change.sequence;
+            let ids = (EntityId::UNKNOWN, self.config.guid.entity);
+            message.data(ids, change, form, inline_qos);
+            self.pushed = sequence;
             self.count_pushed(1);
         }
         if !held_up {
@@ -132,17 +141,32 @@ impl Writer {
         let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
-        let (fragments, sequence) = (change.fragments(), change.sequence);
+        let form = self.forms.shared();
+        let (fragments, sequence) = (change.fragments(form), change.sequence);
         let first = self.push_next;
+        let divided = self.forms.divided(change);
+        let to = divided.map_or(self.audience.destinations(), |(plain, _)| plain);
+        let serves_apart = divided.is_some() && first == FragmentNumber::FIRST;
         let mut sent_bytes = 0u64;
-        while self.push_next.0 <= fragments && room > 0 {
+        if divided.is_some() {
+            // What is there already is for everybody.
             message.flush(self.audience.destinations(), outbox);
+        }
+        while self.push_next.0 <= fragments && room > 0 {
+            message.flush(to, outbox);
             message.timestamp(change.timestamp);
-            message.data_frag(EntityId::UNKNOWN, entity, change, self.push_next);
+            let ids = (EntityId::UNKNOWN, entity);
+            message.data_frag(ids, change, form, self.push_next);
             let bytes = u64::try_from(message.len()).unwrap_or(u64::MAX);
             room = room.saturating_sub(bytes);
             sent_bytes = sent_bytes.saturating_add(bytes);
             self.push_next = self.push_next.next();
+        }
+        if divided.is_some() {
+            message.flush(to, outbox);
+        }
+        if serves_apart {
+            self.serve_apart(now, sequence);
         }
         let complete = self.push_next.0 > fragments;
         let last = FragmentNumber(self.push_next.0.saturating_sub(1));
@@ -340,20 +364,19 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> Option<Request> {
         let change = self.history.get(sequence)?;
-        let fragments = change.fragments();
+        let form = reader.form;
+        let bytes = change.payload_in(form).len();
+        let fragments = change.fragments(form);
         let to = &reader.info.locators;
         let (peer, entity) = (reader.info.guid, self.config.guid.entity);
         if fragments == 1 {
-            message.make_room(
-                change.payload.len().saturating_add(MESSAGE_OVERHEAD_BYTES),
-                to,
-                outbox,
-            );
+            message.make_room(bytes.saturating_add(MESSAGE_OVERHEAD_BYTES), to, outbox);
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
-            message.data(peer.entity, entity, change, reader.info.expects_inline_qos);
-            reader.pace.spend(now, change.payload.len());
-            self.statistics.count_repair(change.payload.len());
+            let inline_qos = reader.info.expects_inline_qos;
+            message.data((peer.entity, entity), change, form, inline_qos);
+            reader.pace.spend(now, bytes);
+            self.statistics.count_repair(bytes);
             reader.note_repaired(now, sequence);
             return None;
         }
@@ -366,7 +389,7 @@ impl Writer {
             message.flush(to, outbox);
             message.destination(peer.prefix);
             message.timestamp(change.timestamp);
-            message.data_frag(peer.entity, entity, change, number);
+            message.data_frag((peer.entity, entity), change, form, number);
             again.push(number);
             reader.pace.spend(now, message.len());
             self.statistics.count_repair(message.len());
@@ -466,16 +489,5 @@ impl Writer {
         // Its room is used again.
         self.heartbeats_due = due;
         self.message = message;
-    }
-}
-
-impl Change {
-    /// The octets of fragment `number`, from 1; empty past the end.
-    pub fn fragment(&self, number: FragmentNumber) -> &[u8] {
-        let size = usize::from(self.fragment_bytes.max(1));
-        let index = usize::try_from(number.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = index.saturating_mul(size).min(self.payload.len());
-        let end = start.saturating_add(size).min(self.payload.len());
-        self.payload.get(start..end).unwrap_or_default()
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod audience;
 pub(crate) mod block;
 pub(crate) mod callbacks;
 pub(crate) mod clock;
+pub(crate) mod compression;
 pub(crate) mod contain;
 pub(crate) mod engine;
 pub(crate) mod few;

@@ -37,6 +37,7 @@ impl<T: DdsType> DataWriter<T> {
                 instance: encoded.instance,
                 timestamp,
                 payload: self.inner.core.lock().pool.share(encoded.buffer),
+                packed: encoded.packed,
             };
             let draft = Draft {
                 change,

@@ -50,6 +50,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
                 instance: instance_of(&*value)?,
                 timestamp: at.source,
                 payload: SharedBytes::default(),
+                packed: None,
             },
             value: Some(SharedValue::new(Arc::clone(&value), bytes)),
             at: at.now,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration as StdDuration;
 
-use whimbrel_base::buffer::BufferMut;
+use whimbrel_base::buffer::{BufferMut, SharedBytes};
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
@@ -21,6 +21,7 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 use super::publisher::{Publisher, PublisherInner};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
+use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
@@ -48,6 +49,8 @@ pub(crate) struct WriterInner {
     pub(crate) publisher: Arc<PublisherInner>,
     pub(crate) qos: Mutex<DataWriterQos>,
     pub(super) representation: Representation,
+    /// Compresses what is written.
+    packer: Option<Mutex<Packer>>,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
 }
@@ -79,6 +82,8 @@ impl Stamp {
 pub(super) struct Encoded {
     pub(super) instance: InstanceHandle,
     pub(super) buffer: BufferMut,
+    /// The same, compressed, where some reader takes that.
+    pub(super) packed: Option<SharedBytes>,
     /// The serialized key, where it is not known yet.
     pub(super) key: Option<Box<[u8]>>,
 }
@@ -117,6 +122,8 @@ impl<T: DdsType> DataWriter<T> {
         }
         let representation = Representation::of_writer(&qos.data_representation)
             .ok_or_else(|| Error::BadParameter("the writer needs XCDR1 or XCDR2".into()))?;
+        let compression = qos.data_representation.compression;
+        check_built_in(&compression)?;
         let kind = if T::KEYED {
             EntityKind::WriterWithKey
         } else {
@@ -149,6 +156,7 @@ impl<T: DdsType> DataWriter<T> {
             publisher: Arc::clone(&publisher.inner),
             qos: Mutex::new(qos),
             representation,
+            packer: Packer::new(&compression).map(Mutex::new),
             data_type: TypeId::of::<T>(),
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
@@ -295,6 +303,7 @@ impl<T: DdsType> DataWriter<T> {
                 instance: encoded.instance,
                 timestamp: at.source,
                 payload: state.pool.share(encoded.buffer),
+                packed: encoded.packed,
             },
             value,
             at: at.now,
@@ -310,9 +319,11 @@ impl<T: DdsType> DataWriter<T> {
     /// The type's own code runs without a lock: it may panic, and call whatever it likes.
     pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
-        let (mut buffer, knows_key) = {
+        let (mut buffer, knows_key, packs) = {
             let mut state = self.inner.core.lock();
-            (state.pool.take(), state.keys.contains_key(&instance))
+            let packs = self.inner.packer.is_some() && state.machine.wants_packed();
+            let knows_key = state.keys.contains_key(&instance);
+            (state.pool.take(), knows_key, packs)
         };
         let bytes = buffer.bytes();
         let representation = self.inner.representation;
@@ -323,10 +334,15 @@ impl<T: DdsType> DataWriter<T> {
             let padded = bytes.len().max(KEY_PAYLOAD_BYTES_MIN);
             bytes.resize(padded, 0);
         }
+        // Serialized keys stay as they are.
+        let packs = packs && kind == ChangeKind::Alive;
+        let packer = self.inner.packer.as_ref().filter(|_| packs);
+        let packed = packer.and_then(|packer| lock(packer).pack(bytes));
         let wants_key = T::KEYED && !kind.unregisters() && !knows_key;
         Ok(Encoded {
             instance,
             buffer,
+            packed,
             key: wants_key.then(|| self.serialized_key(value)).transpose()?,
         })
     }
@@ -365,6 +381,12 @@ impl<T: DdsType> DataWriter<T> {
     /// What this writer holds.
     pub fn memory(&self) -> EndpointMemory {
         self.inner.core.memory(&self.inner.topic.name)
+    }
+
+    /// What compression did for this writer; nothing where it does not compress.
+    pub fn compression_statistics(&self) -> CompressionStatistics {
+        let packer = self.inner.packer.as_ref();
+        packer.map_or_else(Default::default, |packer| lock(packer).statistics())
     }
 
     /// Counters of this writer.

@@ -11,6 +11,9 @@ use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
 use whimbrel_proto::{LocalReader, Participant};
 
 use super::subscriber::{Subscriber, SubscriberInner};
+use crate::driver::compression::{
+    CompressionStatistics, Inflated, Inflater, built_in, check_built_in,
+};
 use crate::driver::manners::Manners;
 use crate::driver::reader::ReaderCore;
 use crate::driver::status::EntityStatus;
@@ -23,6 +26,7 @@ pub(crate) struct ReaderInner {
     pub(crate) topic: Arc<TopicInner>,
     pub(crate) subscriber: Arc<SubscriberInner>,
     pub(crate) qos: Mutex<DataReaderQos>,
+    inflated: Arc<Inflated>,
     /// The type that samples are decoded as; none for raw readers.
     pub(crate) data_type: Option<TypeId>,
 }
@@ -38,6 +42,9 @@ impl ReaderInner {
     ) -> Result<Arc<Self>, Error> {
         qos.check()?;
         qos.check_supported()?;
+        let compression = &qos.data_representation.compression;
+        check_built_in(compression)?;
+        let taken = compression.compression_ids.unwrap_or(built_in());
         let participant = &subscriber.inner.participant;
         if !Arc::ptr_eq(participant, &topic.participant) {
             return Err(Error::PreconditionNotMet(
@@ -51,8 +58,11 @@ impl ReaderInner {
         };
         let entity = participant.next_entity(kind);
         let limits = participant.core.look(|control| control.config().limits);
+        let inflated = Arc::new(Inflated::default());
+        let inflater = Inflater::new(taken, Arc::clone(&inflated));
         let core = ReaderCore::new(
             ReaderConfig {
+                unpacker: Some(Box::new(inflater)),
                 budget: Some(Arc::clone(&participant.core.budget)),
                 ..machine_config(participant.core.guid(entity), &qos, keys).limits(&limits)
             },
@@ -73,6 +83,7 @@ impl ReaderInner {
             topic: Arc::clone(topic),
             subscriber: Arc::clone(&subscriber.inner),
             qos: Mutex::new(qos),
+            inflated,
             data_type,
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
@@ -87,14 +98,23 @@ impl ReaderInner {
         Ok(inner)
     }
 
+    /// What compression did for this reader.
+    pub(super) fn compression_statistics(&self) -> CompressionStatistics {
+        let machine = self.core.lock().machine.statistics();
+        self.inflated.statistics(&machine)
+    }
+
     /// What discovery tells of this reader. Ask under the lock of the control machine, or what is
     /// told last may not be the newest.
     fn local(&self) -> LocalReader {
+        let mut qos = lock(&self.qos).clone();
+        let compression = &mut qos.data_representation.compression;
+        compression.compression_ids.get_or_insert(built_in());
         LocalReader {
             entity: self.core.guid.entity,
             topic_name: self.topic.name.clone(),
             type_name: self.topic.type_name.clone(),
-            qos: lock(&self.qos).clone(),
+            qos,
             subscriber: lock(&self.subscriber.qos).clone(),
             topic: lock(&self.topic.qos).clone(),
         }

@@ -17,6 +17,7 @@ use whimbrel_proto::reader::{KeyExtractor, ReaderStatistics};
 use super::inner::ReaderInner;
 use crate::domain::DomainParticipant;
 use crate::driver::clock;
+use crate::driver::compression::CompressionStatistics;
 use crate::error::Error;
 use crate::topic::TopicInner;
 
@@ -103,6 +104,11 @@ impl RawDataReader {
             .bell
             .wait_until(clock::deadline(timeout), ready)
             .ok_or(Error::Timeout)
+    }
+
+    /// What compression did for this reader.
+    pub fn compression_statistics(&self) -> CompressionStatistics {
+        self.inner.compression_statistics()
     }
 
     /// Counters of this reader.

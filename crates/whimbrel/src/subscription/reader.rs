@@ -20,6 +20,7 @@ use super::inner::ReaderInner;
 use super::sample::{LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
+use crate::driver::compression::CompressionStatistics;
 use crate::driver::contain::contain;
 use crate::driver::handle::handle_of;
 use crate::driver::memory::EndpointMemory;
@@ -345,6 +346,11 @@ impl<T: DdsType> DataReader<T> {
     /// What this reader holds. Samples that were taken are the program's own.
     pub fn memory(&self) -> EndpointMemory {
         self.inner.core.memory(&self.inner.topic.name)
+    }
+
+    /// What compression did for this reader.
+    pub fn compression_statistics(&self) -> CompressionStatistics {
+        self.inner.compression_statistics()
     }
 
     /// Counters of this reader.

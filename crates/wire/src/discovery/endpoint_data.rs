@@ -49,9 +49,6 @@ pub struct EndpointData {
     pub type_information: Option<Vec<u8>>,
     /// TypeObject as it travels. XTypes 1.1 §7.6.2.1.
     pub type_object: Option<Vec<u8>>,
-    /// Compression algorithms, a mask that Connext sends with the data representation: 1 ZLIB,
-    /// 2 BZIP2, 4 LZ4. A writer offers one of them, a reader accepts all.
-    pub compression_mask: Option<u32>,
     /// The writer does not want positive acknowledgements, or the reader sends none (a parameter
     /// of Fast DDS, read from Fast DDS only and never sent).
     pub disable_positive_acks: bool,
@@ -77,7 +74,6 @@ impl EndpointData {
             properties: PropertyList::default(),
             type_information: None,
             type_object: None,
-            compression_mask: None,
             disable_positive_acks: false,
             unknown_parameters: 0,
         }
@@ -96,7 +92,7 @@ impl EndpointData {
     pub(super) fn parse(
         payload: &[u8],
         context: &Context<'_>,
-        mut take: impl FnMut(&mut Self, Parameter<'_>) -> Result<bool, Reject>,
+        mut take: impl FnMut(Parameter<'_>) -> Result<bool, Reject>,
     ) -> Result<Self, Reject> {
         let mut data = Self::new(Guid::UNKNOWN, "", "");
         let mut guid = None;
@@ -110,7 +106,7 @@ impl EndpointData {
                 ParameterId::PARTICIPANT_GUID => {
                     participant = Some(read_guid(&mut parameter.cursor())?);
                 }
-                _ => return Ok(data.take(parameter, context)? || take(&mut data, parameter)?),
+                _ => return Ok(data.take(parameter, context)? || take(parameter)?),
             }
             Ok(true)
         })?;
@@ -179,7 +175,6 @@ impl EndpointData {
             properties,
             type_information,
             type_object,
-            compression_mask: _,
             disable_positive_acks: _,
             unknown_parameters: _,
         } = self;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use whimbrel_base::cursor::{ReadCursor, WriteCursor};
 use whimbrel_base::qos::{
-    DataRepresentation, DataRepresentationId, Deadline, DestinationOrder, Durability,
-    DurabilityService, GroupData, History, LatencyBudget, Lifespan, Limit, Liveliness,
+    CompressionIds, DataRepresentation, DataRepresentationId, Deadline, DestinationOrder,
+    Durability, DurabilityService, GroupData, History, LatencyBudget, Lifespan, Limit, Liveliness,
     LivelinessKind, Ownership, OwnershipStrength, Presentation, PresentationScope, Reliability,
     ReliabilityKind, ResourceLimits, TimeBasedFilter, TopicData, TransportPriority,
     TypeConsistency, TypeConsistencyKind, UserData,
@@ -311,29 +311,59 @@ impl Readable for TypeConsistency {
     }
 }
 
-/// The encodings, and the mask of compression algorithms that Connext puts behind them.
+/// The encodings, and the mask of codecs that Connext puts behind them.
 pub(super) fn read_data_representation(
     cursor: &mut ReadCursor<'_>,
-) -> Result<(DataRepresentation, Option<u32>), Reject> {
+    policy: &mut DataRepresentation,
+) -> Result<(), Reject> {
     let mut ids = Vec::new();
     for _ in 0..read_count(cursor, REPRESENTATIONS_MAX)? {
         ids.push(DataRepresentationId(cursor.i16()?));
     }
-    let mask = match cursor.align(4) {
-        Ok(()) if cursor.remaining() >= 4 => Some(cursor.u32()?),
-        _ => None,
-    };
-    Ok((DataRepresentation { ids }, mask))
+    policy.ids = ids;
+    if cursor.align(4).is_ok() && cursor.remaining() >= 4 {
+        let shared = CompressionIds(cursor.u32()?).and(CompressionIds::SHARED);
+        note_codecs(policy, shared);
+    }
+    Ok(())
 }
 
-/// Puts the encodings, with the mask where there is one.
+/// The codecs of our own.
+pub(super) fn read_own_codecs(
+    cursor: &mut ReadCursor<'_>,
+    policy: &mut DataRepresentation,
+) -> Result<(), Reject> {
+    let own = CompressionIds(cursor.u32()?.rotate_left(16)).and(CompressionIds::OWN);
+    note_codecs(policy, own);
+    Ok(())
+}
+
+fn note_codecs(policy: &mut DataRepresentation, ids: CompressionIds) {
+    let known = policy.compression.compression_ids.unwrap_or_default();
+    policy.compression.compression_ids = Some(known | ids);
+}
+
+/// Puts the encodings, with the mask of `codecs` where there is one, and those of our own.
 pub(super) fn put_data_representation(
     list: &mut ParameterListWriter<'_>,
     policy: &DataRepresentation,
-    compression_mask: Option<u32>,
+    codecs: Option<CompressionIds>,
+) {
+    let shared = codecs.map(|it| it.and(CompressionIds::SHARED));
+    put_encodings(list, policy, shared);
+    let own = codecs.map(|it| it.and(CompressionIds::OWN).0.rotate_right(16));
+    if let Some(own) = own.filter(|it| *it != 0) {
+        list.put(ParameterId::WHIMBREL_COMPRESSION, |out| out.u32(own));
+    }
+}
+
+fn put_encodings(
+    list: &mut ParameterListWriter<'_>,
+    policy: &DataRepresentation,
+    shared: Option<CompressionIds>,
 ) {
     // A mask cannot travel without a list in front of it.
-    let ids = match compression_mask {
+    let ids = match shared {
         Some(_) => policy.effective(),
         None => &policy.ids,
     };
@@ -345,7 +375,7 @@ pub(super) fn put_data_representation(
         for id in ids {
             out.u16(id.0.cast_unsigned());
         }
-        if let Some(mask) = compression_mask {
+        if let Some(CompressionIds(mask)) = shared {
             out.align(4);
             out.u32(mask);
         }
@@ -355,6 +385,7 @@ pub(super) fn put_data_representation(
 #[cfg(test)]
 mod tests {
     use whimbrel_base::cursor::Endian;
+    use whimbrel_base::qos::Compression;
     use whimbrel_base::time::Duration;
 
     use super::*;
@@ -367,25 +398,40 @@ mod tests {
     fn representations_with_and_without_mask() {
         let xcdr = |ids: &[i16]| DataRepresentation {
             ids: ids.iter().copied().map(DataRepresentationId).collect(),
+            compression: Compression::default(),
+        };
+        let with = |ids: &[i16], codecs| {
+            let mut policy = xcdr(ids);
+            policy.compression.compression_ids = Some(CompressionIds(codecs));
+            policy
         };
         // Connext's reader: XCDR1, all three algorithms.
         let connext = [1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0];
-        let read = |bytes: &[u8]| read_data_representation(&mut cursor(bytes));
-        assert_eq!(read(&connext), Ok((xcdr(&[0]), Some(7))));
-        assert_eq!(read(&connext[..8]), Ok((xcdr(&[0]), None)));
-        assert_eq!(
-            read(&[1, 0, 0, 0, 2, 0, 0xee, 0xee]),
-            Ok((xcdr(&[2]), None))
-        );
-        assert_eq!(read(&[2, 0, 0, 0, 2, 0, 0, 0]), Ok((xcdr(&[2, 0]), None)));
-        assert_eq!(read(&[0, 0, 0, 0]), Ok((xcdr(&[]), None)));
+        let read = |bytes: &[u8]| {
+            let mut policy = DataRepresentation::default();
+            read_data_representation(&mut cursor(bytes), &mut policy).map(|()| policy)
+        };
+        assert_eq!(read(&connext), Ok(with(&[0], 7)));
+        assert_eq!(read(&connext[..8]), Ok(xcdr(&[0])));
+        assert_eq!(read(&[1, 0, 0, 0, 2, 0, 0xee, 0xee]), Ok(xcdr(&[2])));
+        assert_eq!(read(&[2, 0, 0, 0, 2, 0, 0, 0]), Ok(xcdr(&[2, 0])));
+        assert_eq!(read(&[0, 0, 0, 0]), Ok(xcdr(&[])));
         assert!(read(&[9, 0, 0, 0, 2, 0, 0, 0]).is_err());
         assert!(read(&[0xff; 8]).is_err());
         let mut out = Vec::new();
         let mut list = ParameterListWriter::new(&mut out, Endian::Little);
-        put_data_representation(&mut list, &xcdr(&[]), Some(7));
+        put_data_representation(&mut list, &xcdr(&[]), Some(CompressionIds(7)));
         assert_eq!(out[..4], [0x73, 0, 12, 0]);
         assert_eq!(out[4..], connext);
+        // Codecs of our own travel apart, and come back wherever they stand.
+        let mut out = Vec::new();
+        let mut list = ParameterListWriter::new(&mut out, Endian::Little);
+        put_data_representation(&mut list, &xcdr(&[]), Some(CompressionIds::ALL));
+        assert_eq!(out[16..], [1, 0x8c, 4, 0, 15, 0, 0, 0]);
+        let mut policy = DataRepresentation::default();
+        read_own_codecs(&mut cursor(&out[20..]), &mut policy).unwrap();
+        read_data_representation(&mut cursor(&connext), &mut policy).unwrap();
+        assert_eq!(policy, with(&[0], CompressionIds::ALL.0));
     }
 
     #[test]

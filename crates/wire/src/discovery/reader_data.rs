@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::qos::DataReaderQos;
 use whimbrel_base::reject::Reject;
+use whimbrel_base::vendor::VendorId;
 
 use super::content_filter::ContentFilter;
 use super::context::Context;
@@ -11,7 +12,7 @@ use super::encapsulation::compose_parameters;
 use super::endpoint_data::EndpointData;
 use super::participant_data::read_bounded_octets;
 use super::policy::{
-    Readable, put, put_changed, put_data_representation, read_data_representation,
+    Readable, put, put_changed, put_data_representation, read_data_representation, read_own_codecs,
 };
 use crate::parameter::value::read_bool;
 use crate::parameter::{Parameter, ParameterId, ParameterListWriter};
@@ -39,14 +40,14 @@ impl ReaderData {
         let mut qos = DataReaderQos::default();
         let mut expects_inline_qos = false;
         let mut content_filter = None;
-        let endpoint = EndpointData::parse(payload, context, |endpoint, parameter| {
+        let endpoint = EndpointData::parse(payload, context, |parameter| {
             let mut cursor = parameter.cursor();
             match parameter.id {
                 ParameterId::EXPECTS_INLINE_QOS => expects_inline_qos = read_bool(&mut cursor)?,
                 ParameterId::CONTENT_FILTER_PROPERTY => {
                     content_filter = Some(ContentFilter::parse(&mut cursor, context.limits)?);
                 }
-                _ => return take(&mut qos, endpoint, parameter, context),
+                _ => return take(&mut qos, parameter, context),
             }
             Ok(true)
         })?;
@@ -66,7 +67,7 @@ impl ReaderData {
     pub fn compose(&self, out: &mut Vec<u8>) -> Result<(), Reject> {
         compose_parameters(out, |list| {
             self.endpoint.write(list);
-            write(list, &self.qos, self.endpoint.compression_mask);
+            write(list, &self.qos);
             if self.expects_inline_qos {
                 list.put(ParameterId::EXPECTS_INLINE_QOS, |out| out.u8(1));
             }
@@ -81,7 +82,6 @@ impl ReaderData {
 
 fn take(
     qos: &mut DataReaderQos,
-    endpoint: &mut EndpointData,
     parameter: Parameter<'_>,
     context: &Context<'_>,
 ) -> Result<bool, Reject> {
@@ -104,15 +104,17 @@ fn take(
         ParameterId::TIME_BASED_FILTER => qos.time_based_filter = Readable::read(cursor)?,
         ParameterId::TYPE_CONSISTENCY => qos.type_consistency = Readable::read(cursor)?,
         ParameterId::DATA_REPRESENTATION => {
-            (qos.data_representation, endpoint.compression_mask) =
-                read_data_representation(cursor)?;
+            read_data_representation(cursor, &mut qos.data_representation)?;
+        }
+        ParameterId::WHIMBREL_COMPRESSION if context.vendor == VendorId::WHIMBREL => {
+            read_own_codecs(cursor, &mut qos.data_representation)?;
         }
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-fn write(list: &mut ParameterListWriter<'_>, qos: &DataReaderQos, compression_mask: Option<u32>) {
+fn write(list: &mut ParameterListWriter<'_>, qos: &DataReaderQos) {
     let DataReaderQos {
         user_data,
         durability,
@@ -141,5 +143,6 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataReaderQos, compression_ma
     put_changed(list, resource_limits);
     put_changed(list, time_based_filter);
     put_changed(list, type_consistency);
-    put_data_representation(list, data_representation, compression_mask);
+    let codecs = data_representation.compression.compression_ids;
+    put_data_representation(list, data_representation, codecs);
 }

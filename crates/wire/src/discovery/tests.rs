@@ -7,9 +7,9 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::limits::Limits;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{
-    DataReaderQos, DataRepresentationId, DataWriterQos, DestinationOrder, Durability,
-    DurabilityService, History, LivelinessKind, Ownership, PresentationScope, ReliabilityKind,
-    ResourceLimits,
+    CompressionIds, DataReaderQos, DataRepresentationId, DataWriterQos, DestinationOrder,
+    Durability, DurabilityService, History, LivelinessKind, Ownership, PresentationScope,
+    ReliabilityKind, ResourceLimits,
 };
 use whimbrel_base::reject::RejectKind;
 use whimbrel_base::sequence::Count;
@@ -89,7 +89,6 @@ fn writer() -> WriterData {
     endpoint.entity_name = "writer".into();
     endpoint.type_information = Some(Vec::from([7; 92]));
     endpoint.type_object = Some(Vec::from([8; 24]));
-    endpoint.compression_mask = Some(1);
     let mut qos = DataWriterQos::default()
         .transient_local()
         .keep_all()
@@ -100,6 +99,7 @@ fn writer() -> WriterData {
         .ownership_strength(-4)
         .destination_order(DestinationOrder::BySourceTimestamp)
         .data_representation(&[DataRepresentationId::XCDR2])
+        .compression_ids(CompressionIds::ZLIB)
         .resource_limits(ResourceLimits::UNLIMITED.max_samples(7).max_instances(3))
         .user_data(*b"user")
         .lifespan(Duration::from_secs(60))
@@ -120,14 +120,14 @@ fn writer() -> WriterData {
 fn reader() -> ReaderData {
     let mut endpoint = writer().endpoint;
     endpoint.guid.entity = EntityId([0, 0, 1, 7]);
-    endpoint.compression_mask = Some(7);
     let mut qos = DataReaderQos::default()
         .reliable()
         .keep_last(9)
         .minimum_separation(Duration::from_millis(5))
         .deadline(Duration::from_secs(5))
         .liveliness(LivelinessKind::Automatic, Duration::from_secs(5))
-        .data_representation(&[DataRepresentationId::XCDR2, DataRepresentationId::XCDR1]);
+        .data_representation(&[DataRepresentationId::XCDR2, DataRepresentationId::XCDR1])
+        .compression_ids(CompressionIds(7));
     qos.type_consistency.ignore_member_names = true;
     ReaderData {
         endpoint,
@@ -234,7 +234,8 @@ fn connext_endpoints_leave_defaults_out() {
     with_more.push((0x0073, &[1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0]));
     with_more.push((0x0074, &[1, 0, 0, 0]));
     let data = ReaderData::parse(&payload(Endian::Little, &with_more), &context()).unwrap();
-    assert_eq!(data.endpoint.compression_mask, Some(7));
+    let codecs = data.qos.data_representation.compression.compression_ids;
+    assert_eq!(codecs, Some(CompressionIds(7)));
     assert_eq!(data.qos.reliability.kind, ReliabilityKind::BestEffort);
     let ids = &data.qos.data_representation.ids;
     assert_eq!(ids.as_slice(), [DataRepresentationId::XCDR1]);

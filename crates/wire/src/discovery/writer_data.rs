@@ -4,13 +4,14 @@ use alloc::vec::Vec;
 
 use whimbrel_base::qos::DataWriterQos;
 use whimbrel_base::reject::Reject;
+use whimbrel_base::vendor::VendorId;
 
 use super::context::Context;
 use super::encapsulation::compose_parameters;
 use super::endpoint_data::EndpointData;
 use super::participant_data::read_bounded_octets;
 use super::policy::{
-    Readable, put, put_changed, put_data_representation, read_data_representation,
+    Readable, put, put_changed, put_data_representation, read_data_representation, read_own_codecs,
 };
 use crate::parameter::{Parameter, ParameterId, ParameterListWriter};
 
@@ -34,12 +35,12 @@ impl WriterData {
     pub fn parse(payload: &[u8], context: &Context<'_>) -> Result<Self, Reject> {
         let mut qos = DataWriterQos::default();
         let mut max_serialized_size = None;
-        let endpoint = EndpointData::parse(payload, context, |endpoint, parameter| {
+        let endpoint = EndpointData::parse(payload, context, |parameter| {
             if parameter.id == ParameterId::TYPE_MAX_SIZE_SERIALIZED {
                 max_serialized_size = Some(parameter.cursor().u32()?);
                 return Ok(true);
             }
-            take(&mut qos, endpoint, parameter, context)
+            take(&mut qos, parameter, context)
         })?;
         Ok(Self {
             endpoint,
@@ -56,7 +57,7 @@ impl WriterData {
     pub fn compose(&self, out: &mut Vec<u8>) -> Result<(), Reject> {
         compose_parameters(out, |list| {
             self.endpoint.write(list);
-            write(list, &self.qos, self.endpoint.compression_mask);
+            write(list, &self.qos);
             if let Some(size) = self.max_serialized_size {
                 list.put(ParameterId::TYPE_MAX_SIZE_SERIALIZED, |out| out.u32(size));
             }
@@ -66,7 +67,6 @@ impl WriterData {
 
 fn take(
     qos: &mut DataWriterQos,
-    endpoint: &mut EndpointData,
     parameter: Parameter<'_>,
     context: &Context<'_>,
 ) -> Result<bool, Reject> {
@@ -91,15 +91,17 @@ fn take(
         ParameterId::HISTORY => qos.history = Readable::read(cursor)?,
         ParameterId::RESOURCE_LIMITS => qos.resource_limits = Readable::read(cursor)?,
         ParameterId::DATA_REPRESENTATION => {
-            (qos.data_representation, endpoint.compression_mask) =
-                read_data_representation(cursor)?;
+            read_data_representation(cursor, &mut qos.data_representation)?;
+        }
+        ParameterId::WHIMBREL_COMPRESSION if context.vendor == VendorId::WHIMBREL => {
+            read_own_codecs(cursor, &mut qos.data_representation)?;
         }
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos, compression_mask: Option<u32>) {
+fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos) {
     let DataWriterQos {
         user_data,
         durability,
@@ -132,5 +134,7 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos, compression_ma
     put_changed(list, destination_order);
     put_changed(list, history);
     put_changed(list, resource_limits);
-    put_data_representation(list, data_representation, compression_mask);
+    let offered = data_representation.compression.offered();
+    let codecs = (!offered.is_empty()).then_some(offered);
+    put_data_representation(list, data_representation, codecs);
 }

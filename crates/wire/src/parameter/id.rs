@@ -165,6 +165,8 @@ impl ParameterId {
     pub const MUST_UNDERSTAND: u16 = 0x4000;
     /// The parameter means what the sender's vendor says. RTPS 2.5 §9.6.3.2.
     pub const VENDOR_SPECIFIC: u16 = 0x8000;
+    /// Of Whimbrel: codecs of its own that an endpoint takes or compresses with.
+    pub const WHIMBREL_COMPRESSION: Self = Self(0x8c01);
     /// Of Fast DDS: the writer does not want positive acknowledgements.
     pub const FAST_DDS_DISABLE_POSITIVE_ACKS: Self = Self(0x8005);
 

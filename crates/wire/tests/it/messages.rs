@@ -254,7 +254,6 @@ fn endpoint(entity: EntityId) -> EndpointData {
     endpoint.multicast = vec![locator("239.255.0.2:7401")];
     endpoint.entity_name = "endpoint".into();
     endpoint.properties = participant().properties;
-    endpoint.compression_mask = Some(1);
     endpoint
 }
 

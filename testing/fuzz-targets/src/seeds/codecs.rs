@@ -80,5 +80,45 @@ pub(super) fn seeds() -> Vec<Seed> {
     );
     add("zlib-bomb".into(), 0, 1_000_000, &BOMB[..200]);
     add("lzo-literals".into(), 4, 5, b"\x16hello\x11\x00\x00");
+    all.extend(payloads());
     all
+}
+
+/// Payloads with what stands before compressed data.
+fn payloads() -> Vec<Seed> {
+    let seed = |(name, bytes): (&str, &[u8])| Seed::new("compressed", name, bytes.to_vec());
+    let all: [(&str, &[u8]); 13] = [
+        ("plain", b"\x00\x01\x00\x03body\x00"),
+        (
+            "zlib",
+            b"\x00\x01\x00\x06\x00\x00\x00\xd0\x78\xda\x03\x04\x05\x06\x00\x00",
+        ),
+        ("bzip2", b"\x00\x01\x00\x08\x00\x00\x00\x09BZh9"),
+        ("lz4", b"\x00\x07\x00\x11\x00\x00\x00\x09\x5f\xc9\x00\x00"),
+        (
+            "zstd",
+            b"\x00\x01\x00\x1c\x00\x00\x00\x09\x01\x77\x00\x01data",
+        ),
+        (
+            "lzo",
+            b"\x00\x01\x00\x1c\x00\x00\x00\x09\x01\x77\x00\x02data",
+        ),
+        (
+            "stranger",
+            b"\x00\x01\x00\x1c\x00\x00\x00\x09\x01\x01\x00\x01data",
+        ),
+        ("class-three", b"\x00\x01\x00\x0c\x00\x00\x00\x09data"),
+        ("no-length", b"\x00\x01\x00\x04\x00\x00"),
+        ("no-codec", b"\x00\x01\x00\x1c\x00\x00\x00\x09\x01"),
+        ("all-padding", b"\x00\x01\x00\x07\x00\x00\x00\x09\x00\x00"),
+        (
+            "claims-all",
+            b"\x00\x01\x00\x04\xff\xff\xff\xff\x78\xda\x03\x04",
+        ),
+        (
+            "options-all",
+            b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+        ),
+    ];
+    all.into_iter().map(seed).collect()
 }

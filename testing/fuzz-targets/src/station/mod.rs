@@ -267,6 +267,7 @@ impl Station {
         };
         let timestamp = self.wall();
         let change = NewChange {
+            packed: None,
             kind,
             instance,
             timestamp,

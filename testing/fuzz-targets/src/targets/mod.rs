@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod codecs;
+pub mod compressed;
 pub mod discovery;
 pub mod dissection;
 pub mod message;

@@ -157,6 +157,7 @@ impl Player {
         let locators = vec![user(TRUSTED)];
         if is_reader {
             let reader = MatchedReader {
+                packed: false,
                 guid,
                 reliable,
                 durable,
@@ -168,6 +169,7 @@ impl Player {
             self.station.writers[index].handle_matched(now, reader);
         } else {
             let writer = MatchedWriter {
+                packs: false,
                 guid,
                 reliable,
                 durable,

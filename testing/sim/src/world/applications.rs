@@ -139,6 +139,7 @@ impl World {
             match machine.write(
                 now,
                 NewChange {
+                    packed: None,
                     kind,
                     instance,
                     timestamp,

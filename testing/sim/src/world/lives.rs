@@ -160,6 +160,7 @@ impl World {
         };
         let settings = self.scenario.readers[plan];
         let matched = MatchedReader {
+            packed: false,
             guid: reader,
             reliable: settings.reliable,
             durable: settings.durable,
@@ -206,6 +207,7 @@ impl World {
         };
         let settings = self.scenario.writers[plan];
         let matched = MatchedWriter {
+            packs: false,
             guid: writer,
             reliable: settings.reliable,
             durable: settings.durable,

@@ -174,6 +174,7 @@ calls! {
             let matched = w.writer.matched_subscriptions();
             w.writer.matched_subscription_data(matched.first().copied().unwrap_or_default())
         };
+        compression_statistics: |w| w.writer.compression_statistics();
         statistics: |w| w.writer.statistics();
         memory: |w| w.writer.memory();
         publication_matched_status: |w| w.writer.publication_matched_status();
@@ -223,6 +224,7 @@ calls! {
             let matched = w.reader.matched_publications();
             w.reader.matched_publication_data(matched.first().copied().unwrap_or_default())
         };
+        compression_statistics: |w| w.reader.compression_statistics();
         statistics: |w| w.reader.statistics();
         memory: |w| w.reader.memory();
         undecodable_samples: |w| w.reader.undecodable_samples();
@@ -258,6 +260,7 @@ calls! {
         guid: |w| w.raw_reader().guid();
         take: |w| w.raw_reader().take(1);
         wait_for_data: |w| w.raw_reader().wait_for_data(w.patience);
+        compression_statistics: |w| w.raw_reader().compression_statistics();
         statistics: |w| w.raw_reader().statistics();
     }
     StatusCondition {

@@ -189,6 +189,7 @@ impl Target {
 
     pub(super) fn write(&mut self, octets: usize) {
         let change = NewChange {
+            packed: None,
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: self.wall(),

@@ -1,0 +1,186 @@
+//! Samples that are smaller on the wire, and readers that know nothing of that.
+
+use whimbrel::qos::{CompressionIds, PolicyId};
+use whimbrel::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Error};
+
+use whimbrel::domain::InProcess;
+
+use super::{Blob, PATIENCE, pair_set_up, tag};
+
+/// Two participants whose samples cross the network.
+fn pair() -> (DomainParticipant, DomainParticipant) {
+    pair_set_up(|builder| builder.in_process(InProcess::Off))
+}
+
+fn blob(number: u32, length: usize) -> Blob {
+    let text = b"0042 [INFO] what is written here comes again, ".iter();
+    let mut bytes: Vec<u8> = text.copied().cycle().take(length).collect();
+    bytes.extend(number.to_le_bytes());
+    Blob { number, bytes }
+}
+
+fn writer_qos(codec: CompressionIds) -> DataWriterQos {
+    DataWriterQos::default()
+        .reliable()
+        .keep_all()
+        .compression_ids(codec)
+        .writer_compression_threshold(Some(200))
+}
+
+fn reader_qos() -> DataReaderQos {
+    DataReaderQos::default().reliable().keep_all()
+}
+
+fn writer(here: &DomainParticipant, qos: DataWriterQos) -> Result<DataWriter<Blob>, Error> {
+    here.create_datawriter(&here.create_topic("blobs")?, qos)
+}
+
+fn reader(there: &DomainParticipant, qos: DataReaderQos) -> DataReader<Blob> {
+    let topic = there.create_topic("blobs").unwrap();
+    there.create_datareader(&topic, qos).unwrap()
+}
+
+/// Writes samples of these lengths and sees that they arrive as they were.
+fn exchange(writer: &DataWriter<Blob>, readers: &[&DataReader<Blob>], lengths: &[usize]) {
+    writer.wait_for_matched(readers.len(), PATIENCE).unwrap();
+    for (number, length) in (0..).zip(lengths) {
+        writer.write(&blob(number, *length)).unwrap();
+    }
+    for reader in readers {
+        for (number, length) in (0..).zip(lengths) {
+            let outcome = reader.wait_for_data(PATIENCE);
+            assert!(
+                outcome.is_ok(),
+                "{number}: {:?} {:?}",
+                writer.compression_statistics(),
+                reader.statistics()
+            );
+            let taken = reader.take(1).unwrap();
+            assert!(taken[0].data() == Some(&blob(number, *length)), "{number}");
+        }
+    }
+}
+
+const LENGTHS: [usize; 7] = [0, 100, 300, 5000, 60_000, 200_000, 1_000_000];
+
+#[test]
+fn every_codec_carries_samples_of_every_size() {
+    let mut carried = 0;
+    for codec in CompressionIds::ALL.iter() {
+        let (here, there) = pair();
+        let writer = match writer(&here, writer_qos(codec)) {
+            Ok(writer) => writer,
+            Err(Error::UnsupportedPolicy(refused)) => {
+                assert_eq!(codec, CompressionIds::ZSTD, "{refused}");
+                continue;
+            }
+            Err(error) => panic!("{codec}: {error}"),
+        };
+        let reader = reader(&there, reader_qos());
+        exchange(&writer, &[&reader], &LENGTHS);
+        let (sent, got) = (
+            writer.compression_statistics(),
+            reader.compression_statistics(),
+        );
+        assert_eq!((sent.samples, sent.below_threshold), (5, 2), "{codec}");
+        assert_eq!(got.samples, 5, "{codec}");
+        assert_eq!(sent.plain_bytes, got.plain_bytes, "{codec}");
+        assert_eq!(sent.compressed_bytes, got.compressed_bytes, "{codec}");
+        assert!(sent.ratio() > 1.4 && got.refused == 0, "{codec} {sent:?}");
+        carried += 1;
+    }
+    assert!(carried >= 6);
+}
+
+#[test]
+fn readers_without_the_codec_get_plain_samples_at_the_same_time() {
+    let tag = tag();
+    let join = || {
+        let builder = DomainParticipant::builder(77).domain_tag(&tag);
+        builder
+            .interfaces("lo")
+            .in_process(InProcess::Off)
+            .build()
+            .unwrap()
+    };
+    let (here, one, other) = (join(), join(), join());
+    let writer = writer(&here, writer_qos(CompressionIds::LZO)).unwrap();
+    let takes = reader(&one, reader_qos());
+    let takes_not = reader(&other, reader_qos().compression_ids(CompressionIds(7)));
+    exchange(&writer, &[&takes, &takes_not], &LENGTHS);
+    assert_eq!(takes.compression_statistics().samples, 5);
+    assert_eq!(takes_not.compression_statistics().samples, 0);
+    let sent = writer.compression_statistics();
+    assert_eq!(sent.samples, 5, "each is compressed once");
+    // Where both live at one address, everybody there gets plain samples.
+    let beside = reader(&one, reader_qos().compression_ids(CompressionIds(7)));
+    exchange(&writer, &[&takes, &takes_not, &beside], &LENGTHS);
+    assert_eq!(takes.compression_statistics().samples, 5);
+    drop((beside, takes_not));
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_codec_that_a_reader_does_not_take_is_named() {
+    let (here, there) = pair();
+    let reader = reader(&there, reader_qos().compression_ids(CompressionIds::LZ4));
+    let writer = writer(&here, writer_qos(CompressionIds::ZLIB)).unwrap();
+    let deadline = std::time::Instant::now() + PATIENCE;
+    let status = loop {
+        let status = writer.offered_incompatible_qos_status();
+        if status.total_count > 0 || std::time::Instant::now() > deadline {
+            break status;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(status.last_policy, PolicyId::DataRepresentation);
+    drop(reader);
+}
+
+#[test]
+fn what_connext_refuses_is_refused() {
+    let (here, _there) = pair();
+    let two = CompressionIds::ZLIB | CompressionIds::LZ4;
+    let refused = writer(&here, writer_qos(two)).map(drop);
+    assert!(
+        matches!(refused, Err(Error::InconsistentPolicy(_))),
+        "{refused:?}"
+    );
+    let refused = writer(&here, writer_qos(CompressionIds(8))).map(drop);
+    assert!(
+        matches!(refused, Err(Error::InconsistentPolicy(_))),
+        "{refused:?}"
+    );
+    let level = writer_qos(CompressionIds::LZ4).writer_compression_level(11);
+    assert!(writer(&here, level).is_err());
+}
+
+#[test]
+fn nothing_is_compressed_unless_asked_for() {
+    let level = writer_qos(CompressionIds::ZLIB).writer_compression_level(0);
+    let never = writer_qos(CompressionIds::ZLIB).writer_compression_threshold(None);
+    for qos in [DataWriterQos::default().reliable().keep_all(), level, never] {
+        let (here, there) = pair();
+        let writer = writer(&here, qos).unwrap();
+        let reader = reader(&there, reader_qos().compression_ids(CompressionIds::NONE));
+        exchange(&writer, &[&reader], &[10, 10_000]);
+        assert_eq!(writer.compression_statistics(), Default::default());
+        assert_eq!(reader.compression_statistics(), Default::default());
+    }
+}
+
+#[test]
+fn a_late_joiner_gets_history_compressed() {
+    let (here, there) = pair();
+    let qos = writer_qos(CompressionIds::LZ4).transient_local();
+    let writer = writer(&here, qos).unwrap();
+    for number in 0..5 {
+        writer.write(&blob(number, 9000)).unwrap();
+    }
+    let reader = reader(&there, reader_qos().transient_local());
+    for number in 0..5 {
+        reader.wait_for_data(PATIENCE).unwrap();
+        assert!(reader.take(1).unwrap()[0].data() == Some(&blob(number, 9000)));
+    }
+    assert_eq!(reader.compression_statistics().samples, 5);
+}
