@@ -848,3 +848,19 @@ fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
         now = next.after(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn nobody_waits_for_what_was_held_back_for_a_reader_that_is_gone() {
+    let mut writer = writer(|config| config.push_period = Duration::from_millis(10));
+    writer.handle_matched(NOW, matched(false, false));
+    let mut sent = Sent::default();
+    for _ in 0..2 {
+        writer.write(NOW, change(8)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let (at, reason) = writer.poll_timeout().unwrap();
+    assert_eq!(reason, crate::deadline::Reason::Pace);
+    writer.handle_unmatched(NOW, READER);
+    writer.poll_transmit(at, &mut sent);
+    assert_eq!(writer.poll_timeout(), None);
+}

@@ -19,6 +19,7 @@ impl Writer {
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced_until = None;
+        self.held_until = None;
         self.message.set_bulk(self.sends_bulk());
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
