@@ -20,6 +20,12 @@ pub(crate) fn now() -> Instant {
     Instant(START_NS.saturating_add(elapsed))
 }
 
+/// `at` as the machines count it.
+pub(crate) fn at(at: StdInstant) -> Instant {
+    let since = at.saturating_duration_since(origin()).as_nanos();
+    Instant(START_NS.saturating_add(u64::try_from(since).unwrap_or(u64::MAX)))
+}
+
 /// How long until `at`; `None` for never.
 pub(crate) fn until(at: Instant) -> Option<std::time::Duration> {
     if at == Instant::FAR_FUTURE {

@@ -96,6 +96,8 @@ pub(super) trait Watch: Send + Sync {
 struct Desk {
     batch: RecvBatch,
     trim_at: Instant,
+    /// When the clock was last looked at here.
+    seen_at: Instant,
     proof: Proof,
     spin: Spin,
 }
@@ -136,6 +138,7 @@ impl Reception {
         let desk = Desk {
             batch: RecvBatch::new(BATCH, SLABS),
             trim_at: Instant::ZERO,
+            seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
         };
@@ -244,8 +247,7 @@ impl Reception {
         let me = self.me.upgrade()?;
         let watcher = self.watcher.upgrade()?;
         let mut seat = lock(&self.seat);
-        let now = clock::now();
-        if matches!(seat.as_ref()?.proof, Proof::MissingFrom(at) if at > now) {
+        if matches!(seat.as_ref()?.proof, Proof::MissingFrom(at) if at > clock::now()) {
             return None;
         }
         if !self.is_taken.load(Ordering::Relaxed) {
@@ -253,7 +255,7 @@ impl Reception {
             self.is_taken.store(true, Ordering::Relaxed);
         }
         let desk = seat.take()?;
-        Some(Seat::new(me, desk, now))
+        Some(Seat::new(me, desk))
     }
 
     /// Lets the `whimbrel-io` thread watch the socket again.
@@ -278,8 +280,8 @@ impl Reception {
 
     /// Somebody stood up and left `desk`.
     fn leave(&self, desk: Box<Desk>, sat_at: Instant) {
-        let now = clock::now();
         let mut desk = desk;
+        let now = desk.seen_at;
         desk.trim_at(now);
         let was_long = now.since(sat_at) > AWAY_MAX;
         self.left_at.store(now.0, Ordering::Relaxed);

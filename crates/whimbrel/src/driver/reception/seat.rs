@@ -37,7 +37,8 @@ const AT_ONCE: Duration = Duration::from_micros(2);
 pub(in crate::driver) struct Seat {
     reception: Arc<Reception>,
     desk: Option<Box<Desk>>,
-    sat_at: Instant,
+    /// When the first wait began.
+    sat_at: Option<Instant>,
     /// Waits in a row that ended with news for others only.
     for_others: usize,
 }
@@ -55,11 +56,11 @@ pub(in crate::driver) enum Waited {
 
 impl Seat {
     /// Sits down at `desk`, taken from `reception`.
-    pub(super) const fn new(reception: Arc<Reception>, desk: Box<Desk>, now: Instant) -> Self {
+    pub(super) const fn new(reception: Arc<Reception>, desk: Box<Desk>) -> Self {
         Self {
             reception,
             desk: Some(desk),
-            sat_at: now,
+            sat_at: None,
             for_others: 0,
         }
     }
@@ -79,6 +80,7 @@ impl Seat {
         let Some(mut desk) = self.desk.take() else {
             return Waited::Moved;
         };
+        let deadline = deadline.map(clock::at);
         let waited = loop {
             if is_rung() {
                 break Waited::Woken;
@@ -86,11 +88,13 @@ impl Seat {
             if reception.is_closed.load(Ordering::SeqCst) {
                 break Waited::Moved;
             }
-            let left = deadline.map(|at| at.saturating_duration_since(StdInstant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
+            desk.seen_at = clock::now();
+            self.sat_at.get_or_insert(desk.seen_at);
+            if deadline.is_some_and(|at| at <= desk.seen_at) {
                 break Waited::TimedOut;
             }
-            let Ok(received) = contain(|| reception.wait_once(&mut desk, left, &is_rung)) else {
+            let Ok(received) = contain(|| reception.wait_once(&mut desk, deadline, &is_rung))
+            else {
                 reception.count_fault();
                 continue;
             };
@@ -112,11 +116,11 @@ impl Seat {
 }
 
 impl Reception {
-    /// Waits for datagrams once, at most for about `left`, and handles them; how many there were.
+    /// Waits for datagrams once, about until `deadline`, and handles them; how many there were.
     fn wait_once(
         &self,
         desk: &mut Desk,
-        left: Option<StdDuration>,
+        deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> usize {
         let Some(participant) = self.participant.upgrade() else {
@@ -126,13 +130,12 @@ impl Reception {
         if desk.proof != Proof::Given && !self.prove(desk, &*participant) {
             return 0;
         }
-        let started = clock::now();
-        let received = match desk.spin.until(started) {
+        let received = match desk.spin.until(desk.seen_at) {
             Some(until) => {
-                let until = left.map_or(until, |left| until.min(after(started, left)));
+                let until = deadline.map_or(until, |deadline| until.min(deadline));
                 self.poll(desk, until, is_rung)
             }
-            None => self.receive_by(desk, left, started, is_rung),
+            None => self.receive_by(desk, deadline, is_rung),
         };
         let count = *received.as_ref().unwrap_or(&0);
         self.deliver(received, &mut desk.batch, &*participant);
@@ -182,9 +185,9 @@ impl Reception {
                 desk.spin.note_found();
                 return received;
             }
-            let now = clock::now();
-            if now >= until {
-                desk.spin.note_missed(now);
+            desk.seen_at = clock::now();
+            if desk.seen_at >= until {
+                desk.spin.note_missed(desk.seen_at);
                 return Ok(0);
             }
             std::hint::spin_loop();
@@ -195,12 +198,13 @@ impl Reception {
     fn receive_by(
         &self,
         desk: &mut Desk,
-        left: Option<StdDuration>,
-        started: Instant,
+        deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
-        let received = self.receive_blocked(desk, left, started, is_rung);
-        let took = clock::now().since(started);
+        let started = desk.seen_at;
+        let received = self.receive_blocked(desk, deadline, is_rung);
+        desk.seen_at = clock::now();
+        let took = desk.seen_at.since(started);
         // One alone is quicker; more at a time where they come faster than they are handled.
         desk.batch.set_room(if took < AT_ONCE { BATCH } else { 1 });
         desk.spin.note_blocked(took);
@@ -210,13 +214,12 @@ impl Reception {
     fn receive_blocked(
         &self,
         desk: &mut Desk,
-        left: Option<StdDuration>,
-        now: Instant,
+        deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
+        let left = deadline.map(|at| span(at.since(desk.seen_at)));
         let limit = left.filter(|left| *left < SHORT_WAIT);
-        let timed = left.filter(|_| limit.is_none());
-        let timed = timed.map(|left| after(now, left));
+        let timed = deadline.filter(|_| limit.is_none());
         self.wake_at
             .store(timed.map_or(u64::MAX, |at| at.0), Ordering::SeqCst);
         if let Some(at) = timed {
@@ -245,7 +248,8 @@ impl Reception {
 impl Drop for Seat {
     fn drop(&mut self) {
         if let Some(desk) = self.desk.take() {
-            self.reception.leave(desk, self.sat_at);
+            let sat_at = self.sat_at.unwrap_or(desk.seen_at);
+            self.reception.leave(desk, sat_at);
         }
     }
 }
@@ -279,7 +283,6 @@ fn wait_readable(_socket: &UdpSocket, _limit: StdDuration) -> io::Result<bool> {
     Ok(true)
 }
 
-fn after(now: Instant, span: StdDuration) -> Instant {
-    let nanos = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
-    now.after(Duration::from_nanos(nanos))
+fn span(of: Duration) -> StdDuration {
+    StdDuration::from_nanos(of.as_nanos().unsigned_abs())
 }
