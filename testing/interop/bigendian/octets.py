@@ -338,6 +338,9 @@ def texts(c):
 
 def representations(c):
     c.many(lambda: c.aligned(2))
+    if c.left() > 2:
+        # Which codecs may be used, as Connext and Whimbrel add it.
+        c.aligned(4)
 
 
 def consistency(c):
@@ -409,13 +412,14 @@ PARAMETERS = {
     0x0075: type_information,
 }
 
-CYCLONE, FAST_DDS = b"\x01\x10", b"\x01\x0f"
+CYCLONE, FAST_DDS, WHIMBREL = b"\x01\x10", b"\x01\x0f", b"\x01\x77"
 VENDORS = {
     (CYCLONE, 0x8003): RAW,
     (CYCLONE, 0x800C): RAW,
     (CYCLONE, 0x8007): version_information,
     (CYCLONE, 0x8019): words(1),
     (FAST_DDS, 0x800F): identity,
+    (WHIMBREL, 0x8C01): words(1),
 }
 
 
