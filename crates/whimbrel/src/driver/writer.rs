@@ -268,7 +268,7 @@ impl WriterCore {
         let mut state = state;
         if let Some(neighbours) = self.pass(&mut state, draft) {
             let sequence = state.machine.last_sequence();
-            Self::tell_of_pass(state, &neighbours);
+            self.tell_of_pass(state, &neighbours);
             return Ok(sequence);
         }
         let started = clock::now();

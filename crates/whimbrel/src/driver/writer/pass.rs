@@ -10,7 +10,8 @@ use whimbrel_proto::writer::WriteError;
 
 use super::{Draft, WriterCore, WriterState};
 use crate::driver::neighbours::{self, Neighbour, Parcel};
-use crate::driver::sync::{Arc, MutexGuard};
+use crate::driver::sync::{Arc, MutexGuard, Weak};
+use crate::driver::timers::Timed;
 
 impl WriterCore {
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
@@ -64,14 +65,24 @@ impl WriterCore {
         let Some(neighbours) = self.pass(&mut state, draft) else {
             return false;
         };
-        Self::tell_of_pass(state, &neighbours);
+        self.tell_of_pass(state, &neighbours);
         true
     }
 
     /// Tells those to whom everything was passed on.
-    pub(super) fn tell_of_pass(mut state: MutexGuard<'_, WriterState>, neighbours: &[Neighbour]) {
+    pub(super) fn tell_of_pass(
+        &self,
+        mut state: MutexGuard<'_, WriterState>,
+        neighbours: &[Neighbour],
+    ) {
         let discarded = std::mem::take(&mut state.handed.discarded);
+        // Nothing else is due after a pass, so nothing else would have slabs given back.
+        let trim_at = state.pool.wants_trim().then_some(state.trim_at);
         drop(state);
+        if let Some(at) = trim_at {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
         neighbours.iter().for_each(Neighbour::tell);
         neighbours::discard(discarded);
     }
