@@ -6,7 +6,7 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::{RecvBatch, UdpSocket};
 
-use super::{BATCH, Desk, Proof, ROUNDS_MAX, Receive, Reception};
+use super::{BATCH, Desk, Proof, ROUNDS_MAX, Reception};
 use crate::driver::audience;
 use crate::driver::clock;
 use crate::driver::contain::contain;
@@ -123,11 +123,7 @@ impl Reception {
         deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> usize {
-        let Some(participant) = self.participant.upgrade() else {
-            self.is_closed.store(true, Ordering::SeqCst);
-            return 0;
-        };
-        if desk.proof != Proof::Given && !self.prove(desk, &*participant) {
+        if desk.proof != Proof::Given && !self.prove(desk) {
             return 0;
         }
         let received = match desk.spin.until(desk.seen_at) {
@@ -136,6 +132,11 @@ impl Reception {
                 self.poll(desk, until, is_rung)
             }
             None => self.receive_by(desk, deadline, is_rung),
+        };
+        // Not before: whoever waits must not keep alive what others have let go of.
+        let Some(participant) = self.participant.upgrade() else {
+            self.is_closed.store(true, Ordering::SeqCst);
+            return 0;
         };
         let count = *received.as_ref().unwrap_or(&0);
         self.deliver(received, &mut desk.batch, &*participant);
@@ -146,7 +147,11 @@ impl Reception {
     }
 
     /// Tries whether a wait in the receive call could be ended.
-    fn prove(&self, desk: &mut Desk, participant: &dyn Receive) -> bool {
+    fn prove(&self, desk: &mut Desk) -> bool {
+        let Some(participant) = self.participant.upgrade() else {
+            self.is_closed.store(true, Ordering::SeqCst);
+            return false;
+        };
         desk.batch.set_room(BATCH);
         for _ in 0..PROOF_TRIES {
             let sent = self.socket.interrupt();
@@ -155,7 +160,7 @@ impl Reception {
             }
             for _ in 0..ROUNDS_MAX {
                 let received = self.socket.recv_batch(&mut desk.batch);
-                let is_last = self.deliver(received, &mut desk.batch, participant);
+                let is_last = self.deliver(received, &mut desk.batch, &*participant);
                 if desk.batch.interrupts() > 0 {
                     desk.proof = Proof::Given;
                     desk.batch.set_room(1);

@@ -276,3 +276,33 @@ fn whoever_waits_where_a_socket_is_given_up_goes_on_waiting() {
     scene.inbox.bell.ring();
     assert_eq!(waits.join().unwrap(), "elsewhere");
 }
+
+#[test]
+fn whoever_waits_at_a_socket_keeps_nothing_alive() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let bell = Arc::clone(&scene.inbox.bell);
+    let participant = Arc::downgrade(&scene.inbox);
+    let Ok(scene) = Arc::try_unwrap(scene) else {
+        panic!("nobody else has it");
+    };
+    let (done, reception) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::clone(&scene.reception),
+    );
+    let waits = thread::spawn({
+        let (bell, done) = (Arc::clone(&bell), Arc::clone(&done));
+        move || bell.wait_until(None, || done.load(Ordering::SeqCst).then_some(()))
+    });
+    scene.until_somebody_sits();
+    drop(scene);
+    assert!(participant.upgrade().is_none());
+    let deadline = StdInstant::now() + PATIENCE;
+    while Arc::strong_count(&reception) > 1 {
+        assert!(StdInstant::now() < deadline, "somebody stays at the socket");
+        thread::sleep(StdDuration::from_micros(100));
+    }
+    done.store(true, Ordering::SeqCst);
+    bell.ring();
+    waits.join().unwrap();
+}
