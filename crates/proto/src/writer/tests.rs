@@ -108,6 +108,19 @@ pub(super) fn acknack(
     }
 }
 
+/// Asks for fragment `missing` of the first change, in a set that begins at `base`.
+fn nack_frag(base: u32, missing: u32, count: i32) -> whimbrel_wire::submessage::NackFrag {
+    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(base));
+    assert!(state.insert(FragmentNumber(missing)));
+    whimbrel_wire::submessage::NackFrag {
+        reader: READER.entity,
+        writer: EntityId::user(1, EntityKind::WriterNoKey),
+        number: SequenceNumber(1),
+        state,
+        count: whimbrel_base::sequence::Count(count),
+    }
+}
+
 const NOW: Instant = Instant(1_000_000_000);
 
 #[test]
@@ -558,15 +571,7 @@ fn what_precedes_a_match_is_gapped_however_it_is_asked_for() {
         .unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.words(), ["gap", "heartbeat?"]);
-    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(2));
-    state.insert(FragmentNumber(2));
-    let nack = whimbrel_wire::submessage::NackFrag {
-        reader: READER.entity,
-        writer: EntityId::user(1, EntityKind::WriterNoKey),
-        number: SequenceNumber(1),
-        state,
-        count: whimbrel_base::sequence::Count(1),
-    };
+    let nack = nack_frag(2, 2, 1);
     writer.handle_nack_frag(NOW, READER, &nack).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.words(), ["gap", "heartbeat?"]);
@@ -690,16 +695,8 @@ fn a_request_repeated_while_it_waits_is_lost_once() {
     writer.handle_matched(NOW, matched(true, false));
     writer.write(NOW, change(100_000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
-    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
-    assert!(state.insert(FragmentNumber(1)));
     for count in 1..10 {
-        let nack = whimbrel_wire::submessage::NackFrag {
-            reader: READER.entity,
-            writer: EntityId::user(1, EntityKind::WriterNoKey),
-            number: SequenceNumber(1),
-            state,
-            count: whimbrel_base::sequence::Count(count),
-        };
+        let nack = nack_frag(1, 1, count);
         writer.handle_nack_frag(NOW, READER, &nack).unwrap();
     }
     let settled = writer.readers[&READER].pace.settled();
@@ -714,16 +711,8 @@ fn a_fragment_that_was_just_repaired_is_not_sent_again_at_once() {
     writer.write(NOW, change(5000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     sent.words();
-    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
-    assert!(state.insert(FragmentNumber(2)));
     let mut ask = |at: Instant, count: i32| {
-        let nack = whimbrel_wire::submessage::NackFrag {
-            reader: READER.entity,
-            writer: EntityId::user(1, EntityKind::WriterNoKey),
-            number: SequenceNumber(1),
-            state,
-            count: whimbrel_base::sequence::Count(count),
-        };
+        let nack = nack_frag(1, 2, count);
         writer.handle_nack_frag(at, READER, &nack).unwrap();
         writer.poll_transmit(at, &mut sent);
         sent.words().iter().filter(|word| **word == "frag").count()
@@ -828,16 +817,8 @@ fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
         now = writer.poll_timeout().unwrap().0.max(now);
         writer.poll_transmit(now, &mut sent);
     }
-    let mut state = whimbrel_wire::number_set::NumberSet::new(FragmentNumber(1));
-    assert!(state.insert(FragmentNumber(2)));
     for count in 1..4 {
-        let nack = whimbrel_wire::submessage::NackFrag {
-            reader: READER.entity,
-            writer: EntityId::user(1, EntityKind::WriterNoKey),
-            number: SequenceNumber(1),
-            state,
-            count: whimbrel_base::sequence::Count(count),
-        };
+        let nack = nack_frag(1, 2, count);
         writer.handle_nack_frag(now, READER, &nack).unwrap();
         writer.poll_transmit(now, &mut sent);
         sent.words();
