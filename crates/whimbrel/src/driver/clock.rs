@@ -2,9 +2,9 @@
 //! wall clock only stamps samples, so that steps of it change stamps and nothing else.
 
 use std::sync::OnceLock;
-use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 /// A second, so that machines that subtract small spans stay above zero.
 const START_NS: u64 = 1_000_000_000;
@@ -26,13 +26,17 @@ pub(crate) fn at(at: StdInstant) -> Instant {
     Instant(START_NS.saturating_add(u64::try_from(since).unwrap_or(u64::MAX)))
 }
 
+/// `span`, which is not below zero, as the system takes it.
+pub(crate) const fn span(span: Duration) -> StdDuration {
+    StdDuration::from_nanos(span.as_nanos().unsigned_abs())
+}
+
 /// How long until `at`; `None` for never.
-pub(crate) fn until(at: Instant) -> Option<std::time::Duration> {
+pub(crate) fn until(at: Instant) -> Option<StdDuration> {
     if at == Instant::FAR_FUTURE {
         return None;
     }
-    let nanos = at.since(now()).as_nanos();
-    Some(std::time::Duration::from_nanos(nanos.unsigned_abs()))
+    Some(span(at.since(now())))
 }
 
 /// The wall clock.
@@ -53,7 +57,7 @@ fn system_time() -> SystemTime {
 }
 
 /// When a wait of `timeout` ends; `None` where the clock cannot say.
-pub(crate) fn deadline(timeout: std::time::Duration) -> Option<StdInstant> {
+pub(crate) fn deadline(timeout: StdDuration) -> Option<StdInstant> {
     StdInstant::now().checked_add(timeout)
 }
 

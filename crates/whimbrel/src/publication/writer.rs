@@ -275,7 +275,7 @@ impl<T: DdsType> DataWriter<T> {
 
     pub(super) fn max_blocking(&self) -> Option<StdDuration> {
         let wait = lock(&self.inner.qos).reliability.max_blocking_time;
-        (!wait.is_infinite()).then(|| StdDuration::from_nanos(wait.as_nanos().unsigned_abs()))
+        (!wait.is_infinite()).then(|| clock::span(wait))
     }
 
     pub(super) fn put(

@@ -222,7 +222,7 @@ impl Reception {
         deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
-        let left = deadline.map(|at| span(at.since(desk.seen_at)));
+        let left = deadline.map(|at| clock::span(at.since(desk.seen_at)));
         let limit = left.filter(|left| *left < SHORT_WAIT);
         let timed = deadline.filter(|_| limit.is_none());
         self.wake_at
@@ -286,8 +286,4 @@ fn recv_waiting(socket: &UdpSocket, batch: &mut RecvBatch) -> io::Result<usize> 
 fn wait_readable(_socket: &UdpSocket, _limit: StdDuration) -> io::Result<bool> {
     thread::yield_now();
     Ok(true)
-}
-
-fn span(of: Duration) -> StdDuration {
-    StdDuration::from_nanos(of.as_nanos().unsigned_abs())
 }

@@ -69,9 +69,7 @@ impl Spin {
 
     fn budget(&self) -> Duration {
         match self.waiting {
-            Waiting::Automatic { budget } => {
-                Duration::from_nanos(i64::try_from(budget.as_nanos()).unwrap_or(i64::MAX))
-            }
+            Waiting::Automatic { budget } => budget.into(),
             _ => Duration::ZERO,
         }
     }
