@@ -5,8 +5,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use whimbrel::{DataReader, DataReaderListener, DdsType};
 
 /// How long and how fast to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +172,35 @@ impl Arrivals {
         Received {
             count: self.count.swap(0, Ordering::Relaxed),
             ns: self.last_ns.load(Ordering::Relaxed).saturating_sub(first),
+        }
+    }
+}
+
+/// Whether a stream of this mode is reliable.
+///
+/// # Errors
+/// There is no such mode.
+pub fn is_reliable(mode: &str) -> Result<bool, String> {
+    match mode {
+        "reliable" => Ok(true),
+        "best-effort" => Ok(false),
+        _ => Err(format!("no mode {mode}")),
+    }
+}
+
+/// Samples that [`Count`] takes at once.
+const TAKEN_MAX: usize = 400;
+
+/// Counts what a reader of Whimbrel takes.
+#[derive(Debug)]
+pub struct Count(pub Arc<Arrivals>);
+
+impl<T: DdsType> DataReaderListener<T> for Count {
+    fn on_data_available(&mut self, reader: &DataReader<T>) {
+        while let Ok(taken) = reader.take(TAKEN_MAX)
+            && !taken.is_empty()
+        {
+            self.0.note(taken.len() as u64);
         }
     }
 }

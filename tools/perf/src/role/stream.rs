@@ -4,18 +4,13 @@ use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
 use whimbrel::qos::ResourceLimits;
-use whimbrel::{
-    DataReader, DataReaderListener, DataReaderQos, DataWriterQos, DomainParticipant, Duration,
-    Error, StatusKind,
-};
+use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Duration, Error, StatusKind};
 use whimbrel_bench::protocol::serve_lines;
-use whimbrel_bench::stream::{Arrivals, Burst};
+use whimbrel_bench::stream::{Arrivals, Burst, Count, is_reliable};
 
 use super::ends::{Msg, PATIENCE, Sample};
 use super::words::number;
 
-/// Samples that a callback takes at once.
-const TAKEN_MAX: usize = 400;
 /// Samples that a reader holds: a slow one holds back a reliable writer.
 const HELD_MAX: u32 = 4000;
 
@@ -73,24 +68,4 @@ pub(super) fn read(domain: u32, mode: &str) -> Result<(), String> {
     };
     let _reader = open().map_err(|error| error.to_string())?;
     serve_lines(|_| Ok(arrivals.take().to_string()))
-}
-
-fn is_reliable(mode: &str) -> Result<bool, String> {
-    match mode {
-        "reliable" => Ok(true),
-        "best-effort" => Ok(false),
-        _ => Err(format!("no mode {mode}")),
-    }
-}
-
-struct Count(Arc<Arrivals>);
-
-impl DataReaderListener<Msg> for Count {
-    fn on_data_available(&mut self, reader: &DataReader<Msg>) {
-        while let Ok(taken) = reader.take(TAKEN_MAX)
-            && !taken.is_empty()
-        {
-            self.0.note(taken.len() as u64);
-        }
-    }
 }

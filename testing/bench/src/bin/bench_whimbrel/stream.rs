@@ -3,17 +3,11 @@
 use std::sync::Arc;
 
 use whimbrel::qos::ResourceLimits;
-use whimbrel::{
-    DataReader, DataReaderListener, DataReaderQos, DataWriterQos, DomainParticipant, Duration,
-    StatusKind,
-};
+use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Duration, StatusKind};
 use whimbrel_bench::protocol::{option, serve_lines};
-use whimbrel_bench::stream::{Arrivals, Burst};
+use whimbrel_bench::stream::{Arrivals, Burst, Count, is_reliable};
 
 use crate::ends::{Msg, PATIENCE};
-
-/// Samples that a callback takes at once.
-const TAKEN_MAX: usize = 400;
 
 /// Payloads above this many octets are large: few of them are kept.
 const LARGE_BYTES: usize = 100_000;
@@ -82,24 +76,4 @@ pub(crate) fn read(domain: u32, mode: &str, words: &[String]) -> Result<(), Stri
     };
     let _reader = open().map_err(|error: whimbrel::Error| error.to_string())?;
     serve_lines(|_| Ok(arrivals.take().to_string()))
-}
-
-fn is_reliable(mode: &str) -> Result<bool, String> {
-    match mode {
-        "reliable" => Ok(true),
-        "best-effort" => Ok(false),
-        _ => Err(format!("no mode {mode}")),
-    }
-}
-
-struct Count(Arc<Arrivals>);
-
-impl DataReaderListener<Msg> for Count {
-    fn on_data_available(&mut self, reader: &DataReader<Msg>) {
-        while let Ok(taken) = reader.take(TAKEN_MAX)
-            && !taken.is_empty()
-        {
-            self.0.note(taken.len() as u64);
-        }
-    }
 }
