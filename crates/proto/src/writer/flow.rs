@@ -31,10 +31,13 @@ impl Writer {
         alone.into_iter().chain(leading.map(|it| &mut it.pace))
     }
 
-    /// True when new changes wait for the answer of somebody who is to be asked for it.
+    /// True when new changes wait for the answer of somebody who is to be asked for it; where no
+    /// reader answers they wait for time alone.
     pub(super) fn somebody_is_to_be_asked(&mut self, now: Instant) -> bool {
-        self.leading_paces()
-            .any(|pace| pace.room(now) == 0 && pace.should_ask(now))
+        self.leading_window_bytes().is_some()
+            && self
+                .leading_paces()
+                .any(|pace| pace.room(now) == 0 && pace.should_ask(now))
     }
 
     /// Octets of fragments that may leave to all readers now.
@@ -132,5 +135,28 @@ mod tests {
             let _ = writer.handle_acknack(now, quick, &acknack(1, &[], count));
         }
         assert_eq!(asked, 1);
+    }
+
+    #[test]
+    fn nobody_is_asked_for_room_where_no_reader_is_waited_for() {
+        let mut writer = writer(|_| {});
+        let mut sent = Sent::default();
+        let reader = matched(true, false);
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        writer.readers.get_mut(&guid).unwrap().given_up = true;
+        writer.survey();
+        writer.write(NOW, change(1_000_000)).unwrap();
+        let (mut asked, mut left) = (0, 0);
+        for count in 1..40 {
+            writer.poll_transmit(NOW, &mut sent);
+            let words = sent.words();
+            asked += words.iter().filter(|it| **it == "heartbeatfrag").count();
+            left += words.iter().filter(|it| **it == "frag").count();
+            let refused = acknack(1, &[], count);
+            writer.handle_acknack(NOW, guid, &refused).unwrap();
+            writer.readers.get_mut(&guid).unwrap().given_up = true;
+        }
+        assert_eq!((asked, left > 10), (0, true));
     }
 }
