@@ -1,6 +1,7 @@
 //! Room for one sample at each end: what is in the reader's cache is acknowledged, what finds no
 //! room there is not.
 
+use super::lossy::{carry, join};
 use super::*;
 
 struct Wire {

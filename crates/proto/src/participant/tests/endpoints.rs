@@ -1,0 +1,115 @@
+//! Endpoints that come, change, go and are ignored.
+
+use super::*;
+
+#[test]
+fn endpoints_come_change_and_go() {
+    let mut net = met(config(1), config(2));
+    net.take(1);
+    net.take(2);
+    // Another reader, later.
+    let late = LocalReader {
+        entity: EntityId([0, 0, 3, 7]),
+        ..local_reader("Square")
+    };
+    let now = net.now;
+    net.member(2).add_reader(now, late);
+    net.run(seconds(1));
+    let late = Guid::new(prefix(2), EntityId([0, 0, 3, 7]));
+    let events = net.take(1);
+    assert_eq!(matched_readers(&events)[0].1.guid, late);
+    assert!(has(
+        &events,
+        &ParticipantEvent::PeerConfirmed {
+            local: WRITER,
+            remote: late
+        }
+    ));
+    // It moves to another partition and comes back.
+    let mut moved = LocalReader {
+        entity: late.entity,
+        ..local_reader("Square")
+    };
+    moved.subscriber = SubscriberQos::default().partition("elsewhere");
+    net.take(2);
+    let now = net.now;
+    net.member(2).update_reader(now, moved);
+    net.run(seconds(1));
+    let unmatched = ParticipantEvent::ReaderUnmatched {
+        writer: WRITER,
+        reader: late,
+    };
+    assert!(has(&net.take(1), &unmatched));
+    let writer = Guid::new(prefix(1), WRITER);
+    let theirs = ParticipantEvent::WriterUnmatched {
+        reader: late.entity,
+        writer,
+    };
+    assert!(has(&net.take(2), &theirs));
+    let now = net.now;
+    let back = LocalReader {
+        entity: late.entity,
+        ..local_reader("Square")
+    };
+    net.member(2).update_reader(now, back);
+    net.run(seconds(1));
+    assert_eq!(matched_readers(&net.take(1)).len(), 1);
+    // It goes.
+    let now = net.now;
+    net.member(2).remove_reader(now, late.entity);
+    net.run(seconds(1));
+    assert_eq!(net.take(1), [unmatched, ParticipantEvent::RoutingChanged]);
+    assert_eq!(net.member(1).remote_readers().count(), 1);
+    assert_eq!(net.member(1).match_count(), 1);
+}
+
+#[test]
+fn several_changes_at_once_arrive_in_the_end() {
+    let mut net = met(config(1), config(2));
+    let now = net.now;
+    for partition in ["a", "b", "c", ""] {
+        let mut reader = local_reader("Square");
+        reader.subscriber = SubscriberQos::default().partition(partition);
+        net.member(2).update_reader(now, reader);
+    }
+    net.member(2).remove_reader(now, READER);
+    net.member(2).add_reader(now, local_reader("Circle"));
+    net.run(seconds(1));
+    let known: Vec<_> = net
+        .member(1)
+        .remote_readers()
+        .map(|it| it.data.endpoint.topic_name.clone())
+        .collect();
+    assert_eq!(known, ["Circle"]);
+}
+
+#[test]
+fn who_is_ignored_is_not_there_whatever_it_announces() {
+    let mut net = Net::of([config(1), config(2)]);
+    let now = net.now;
+    net.member(1).add_writer(now, local_writer("Square"));
+    net.member(2).add_reader(now, local_reader("Square"));
+    net.run(seconds(2));
+    assert_eq!(matched_readers(&net.take(1)).len(), 1);
+    let reader = Guid::new(prefix(2), READER);
+    net.member(1).ignore_endpoint(reader);
+    net.settle();
+    let unmatched = ParticipantEvent::ReaderUnmatched {
+        writer: WRITER,
+        reader,
+    };
+    assert!(has(&net.take(1), &unmatched));
+    let now = net.now;
+    net.member(2).update_reader(now, local_reader("Square"));
+    net.run(seconds(10));
+    assert!(matched_readers(&net.take(1)).is_empty());
+    assert_eq!(net.member(1).remote_readers().count(), 0);
+    let now = net.now;
+    net.member(1).ignore_participant(now, prefix(2));
+    net.run(seconds(30));
+    assert_eq!(net.member(1).participants().count(), 0);
+    // Ours cannot be.
+    net.member(1).ignore_endpoint(Guid::new(prefix(1), WRITER));
+    net.member(1).ignore_participant(now, prefix(1));
+    assert_eq!(net.member(1).local_writers().count(), 1);
+}

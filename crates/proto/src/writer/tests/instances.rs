@@ -1,0 +1,154 @@
+//! Instances that end, return and are forgotten.
+
+use super::*;
+
+#[test]
+fn a_deleted_instance_is_forgotten_once_everybody_knows() {
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.instances_max = 1;
+    });
+    let mut sent = Sent::default();
+    let instance = |byte| InstanceHandle([byte; 16]);
+    let keyed = |kind, byte| NewChange {
+        packed: None,
+        kind,
+        instance: instance(byte),
+        ..change(4)
+    };
+    writer.write(NOW, keyed(ChangeKind::Alive, 1)).unwrap();
+    assert_eq!(
+        writer.write(NOW, keyed(ChangeKind::Alive, 2)),
+        Err(WriteError::TooManyInstances)
+    );
+    writer
+        .write(NOW, keyed(ChangeKind::DisposedUnregistered, 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.history_len(), 0);
+    writer.write(NOW, keyed(ChangeKind::Alive, 2)).unwrap();
+}
+
+#[test]
+fn of_disposed_instances_only_the_newest_are_remembered() {
+    for durable in [false, true] {
+        let mut writer = writer(|config| config.durable = durable);
+        let mut sent = Sent::default();
+        let mut forgotten = 0;
+        for number in 0..3000 {
+            writer.write(NOW, keyed(ChangeKind::Alive, number)).unwrap();
+            writer
+                .write(NOW, keyed(ChangeKind::Disposed, number))
+                .unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+            while let Some(event) = writer.poll_event() {
+                forgotten += usize::from(matches!(event, WriterEvent::InstanceForgotten(_)));
+            }
+        }
+        assert_eq!(writer.registered_instances().count(), 1024);
+        assert_eq!(writer.history_len(), if durable { 1024 } else { 0 });
+        assert_eq!(forgotten, 3000 - 1024);
+        assert!(writer.is_registered(keyed(ChangeKind::Alive, 2999).instance));
+        assert!(!writer.is_registered(keyed(ChangeKind::Alive, 0).instance));
+    }
+}
+
+#[test]
+fn a_disposed_instance_that_lives_again_is_not_forgotten() {
+    let mut writer = writer(|config| config.disposed_instances_max = 0);
+    let mut sent = Sent::default();
+    for kind in [ChangeKind::Alive, ChangeKind::Disposed, ChangeKind::Alive] {
+        writer.write(NOW, keyed(kind, 1)).unwrap();
+    }
+    writer.write(NOW, keyed(ChangeKind::Disposed, 2)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(writer.is_registered(keyed(ChangeKind::Alive, 1).instance));
+    assert!(!writer.is_registered(keyed(ChangeKind::Alive, 2).instance));
+}
+
+#[test]
+fn keys_that_are_unregistered_leave_nothing_in_a_durable_history() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    for number in 0..100 {
+        writer.write(NOW, keyed(ChangeKind::Alive, number)).unwrap();
+        writer
+            .write(NOW, keyed(ChangeKind::Unregistered, number))
+            .unwrap();
+    }
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.history_len(), 0);
+}
+
+#[test]
+fn an_instance_deleted_again_and_again_before_a_reader_that_is_stuck_costs_no_more_than_once() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, true));
+    for _ in 0..1000 {
+        for kind in [
+            ChangeKind::Alive,
+            ChangeKind::Disposed,
+            ChangeKind::DisposedUnregistered,
+        ] {
+            writer.write(NOW, keyed(kind, 1)).unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+        }
+    }
+    assert_eq!(writer.history_len(), 1);
+    assert_eq!(writer.endings.len(), 1);
+}
+
+#[test]
+fn what_a_reborn_instance_wrote_since_its_deletion_is_kept() {
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.depth = None;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, true));
+    let keyed = |kind| NewChange {
+        packed: None,
+        kind,
+        instance: InstanceHandle([1; 16]),
+        ..change(4)
+    };
+    for kind in [
+        ChangeKind::DisposedUnregistered,
+        ChangeKind::Alive,
+        ChangeKind::Unregistered,
+    ] {
+        writer.write(NOW, keyed(kind)).unwrap();
+    }
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[2, 3], 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["data", "data", "heartbeat?"]);
+    assert_eq!(writer.history_len(), 2);
+}
+
+#[test]
+fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let keyed = |kind| NewChange {
+        packed: None,
+        kind,
+        instance: InstanceHandle([1; 16]),
+        ..change(4)
+    };
+    for kind in [
+        ChangeKind::Alive,
+        ChangeKind::Disposed,
+        ChangeKind::Unregistered,
+    ] {
+        writer.write(NOW, keyed(kind)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let kept = writer.sample_of(InstanceHandle([1; 16])).unwrap();
+    assert_eq!(kept.kind, ChangeKind::DisposedUnregistered);
+}

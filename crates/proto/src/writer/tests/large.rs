@@ -1,0 +1,224 @@
+//! Samples in fragments: pace, repair, division.
+
+use super::*;
+
+#[test]
+fn large_samples_leave_in_paced_fragments() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let first = sent.words();
+    assert_eq!(first[first.len() - 2..], ["heartbeatfrag", "heartbeat?"]);
+    assert!(first.len() < 300);
+    // KEEP_LAST 1 must not replace what has not left yet.
+    assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
+    let mut frags = first.iter().filter(|word| **word == "frag").count();
+    let mut now = NOW;
+    while frags < 782 {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+        frags += sent.words().iter().filter(|word| **word == "frag").count();
+        assert!(now < NOW.after(Duration::from_secs(1)));
+    }
+    assert_eq!(frags, 782);
+    assert!(writer.write(now, change(4)).is_ok());
+}
+
+#[test]
+fn a_write_blocked_by_the_pace_is_not_told_of_progress_that_is_none() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
+    while writer.poll_event().is_some() {}
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.poll_event(), None);
+}
+
+#[test]
+fn the_first_reader_after_one_that_left_in_mid_sample_gets_whole_samples() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    writer.handle_unmatched(NOW, READER);
+    writer.poll_transmit(NOW, &mut sent);
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let later = NOW.after(Duration::from_secs(1));
+    writer.write(later, change(5_000)).unwrap();
+    writer.poll_transmit(later, &mut sent);
+    assert_eq!(
+        sent.words().iter().filter(|word| **word == "frag").count(),
+        4
+    );
+}
+
+#[test]
+fn a_large_sample_that_the_pace_holds_up_from_its_start_is_not_passed_over() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(false, false));
+    for bytes in [300_000, 5_000, 16] {
+        writer.write(NOW, change(bytes)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let mut now = NOW;
+    while writer.poll_timeout().is_some() && now < NOW.after(Duration::from_secs(1)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+    }
+    let words = sent.words();
+    let count = |wanted| words.iter().filter(|word| **word == wanted).count();
+    assert_eq!(count("frag"), 300_000usize.div_ceil(1280) + 4);
+    assert_eq!(count("data"), 1);
+}
+
+/// How long a sample of 60 MB takes to a reader that answers every question after `answer_us`.
+fn transfer_ms(answer_us: i64) -> i64 {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    writer.write(NOW, change(60_000_000)).unwrap();
+    let (mut now, mut count) = (NOW, 0);
+    loop {
+        writer.handle_timeout(now);
+        writer.poll_transmit(now, &mut sent);
+        if writer.is_acknowledged(SequenceNumber(0)) && writer.paced_until.is_none() {
+            return now.since(NOW).as_nanos() / 1_000_000;
+        }
+        sent.words();
+        let answered = now.after(Duration::from_micros(answer_us));
+        let timer = writer
+            .poll_timeout()
+            .map_or(answered, |(at, _)| at.max(now));
+        now = answered.min(timer);
+        if answered <= timer {
+            count += 1;
+            writer
+                .handle_acknack(now, READER, &acknack(1, &[], count))
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn readers_that_take_in_quickly_are_sent_more() {
+    assert!(transfer_ms(50) < 100);
+    // Answers that take for ever cost no more than the rate allows.
+    assert!((200..2000).contains(&transfer_ms(1_000_000)));
+}
+
+#[test]
+fn a_request_repeated_while_it_waits_is_lost_once() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(100_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    for count in 1..10 {
+        let nack = nack_frag(1, 1, count);
+        writer.handle_nack_frag(NOW, READER, &nack).unwrap();
+    }
+    let settled = writer.readers[&READER].pace.settled();
+    assert_eq!((settled.arrived, settled.lost), (0, 1));
+}
+
+#[test]
+fn a_fragment_that_was_just_repaired_is_not_sent_again_at_once() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(5000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let mut ask = |at: Instant, count: i32| {
+        let nack = nack_frag(1, 2, count);
+        writer.handle_nack_frag(at, READER, &nack).unwrap();
+        writer.poll_transmit(at, &mut sent);
+        sent.words().iter().filter(|word| **word == "frag").count()
+    };
+    assert_eq!(ask(NOW, 1), 1);
+    let answers: usize = (2..200).map(|count| ask(NOW, count)).sum();
+    assert_eq!(answers, 0);
+    assert_eq!(ask(NOW.after(Duration::from_millis(3)), 200), 1);
+    assert_eq!(writer.statistics().suppressed_repairs, 198);
+}
+
+/// Fragment numbers and sizes of what was sent.
+fn fragments(sent: &mut Sent) -> Vec<(u32, u16)> {
+    let mut found = vec![];
+    for message in core::mem::take(&mut sent.0) {
+        assert!(message.len() <= 1472);
+        for inbound in MessageReceiver::new(&message, READER.prefix).unwrap() {
+            if let Submessage::DataFrag(it) = inbound.unwrap().submessage {
+                found.push((it.first.0, it.fragment_size));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_narrower_path_divides_what_is_kept_anew() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1200)).unwrap();
+    writer.write(NOW, change(3000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(fragments(&mut sent), [(1, 1280), (2, 1280), (3, 1280)]);
+    // The reader misses the first and the middle of the second.
+    writer
+        .handle_acknack(NOW, READER, &acknack(1, &[1], 1))
+        .unwrap();
+    let narrow = MatchedReader {
+        message_bytes_max: 548,
+        ..matched(true, false)
+    };
+    writer.handle_matched(NOW, narrow);
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.0.iter().all(|message| message.len() <= 548));
+    assert_eq!(
+        fragments(&mut sent),
+        [(1, 356), (2, 356), (3, 356), (4, 356)]
+    );
+    writer.write(NOW, change(700)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(fragments(&mut sent), [(1, 356), (2, 356)]);
+}
+
+#[test]
+fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(5000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let mut now = NOW;
+    // Nobody answers, so the wait has grown.
+    while now < NOW.after(Duration::from_secs(3)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.poll_transmit(now, &mut sent);
+    }
+    for count in 1..4 {
+        let nack = nack_frag(1, 2, count);
+        writer.handle_nack_frag(now, READER, &nack).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        sent.words();
+        let next = writer.poll_timeout().unwrap().0;
+        assert!(next.since(now) <= Duration::from_millis(200), "{count}");
+        writer.poll_transmit(next, &mut sent);
+        assert!(sent.words().contains(&"heartbeat?"));
+        now = next.after(Duration::from_millis(20));
+    }
+}

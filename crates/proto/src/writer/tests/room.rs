@@ -1,0 +1,143 @@
+//! Histories that are full, and readers that hold them up.
+
+use super::*;
+
+#[test]
+fn a_full_history_blocks_until_acknowledged() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.samples_max = 2;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(16)).unwrap();
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    sent.words();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().contains(&"heartbeat?"));
+    while writer.poll_event().is_some() {}
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[], 1))
+        .unwrap();
+    assert_eq!(writer.poll_event(), Some(WriterEvent::Progress));
+    writer.write(NOW, change(16)).unwrap();
+}
+
+#[test]
+fn a_history_without_limits_blocks_by_the_octets_under_way() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.unacknowledged_bytes_max = 100;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    // What is alone may be of any size.
+    writer.write(NOW, change(200)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
+    writer
+        .handle_acknack(NOW, READER, &acknack(2, &[], 1))
+        .unwrap();
+    writer.write(NOW, change(60)).unwrap();
+    writer.write(NOW, change(40)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
+    writer
+        .handle_acknack(NOW, READER, &acknack(3, &[], 2))
+        .unwrap();
+    assert_eq!(writer.write(NOW, change(61)), Err(WriteError::WouldBlock));
+    writer.write(NOW, change(60)).unwrap();
+    // Two that are each over the limit, so that one leaves while the other is repaired.
+    writer.poll_transmit(NOW, &mut sent);
+    writer
+        .handle_acknack(NOW, READER, &acknack(5, &[], 3))
+        .unwrap();
+    writer.write(NOW, change(200)).unwrap();
+    writer.write(NOW, change(200)).unwrap();
+    assert_eq!(writer.write(NOW, change(200)), Err(WriteError::WouldBlock));
+    assert_eq!(writer.statistics().blocked, 4);
+}
+
+#[test]
+fn a_silent_reader_is_given_up_and_may_come_back() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.samples_max = 1;
+    });
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    let mut now = NOW;
+    let mut events = vec![];
+    while now < NOW.after(Duration::from_secs(11)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        writer.handle_timeout(now);
+        writer.poll_transmit(now, &mut sent);
+        events.extend(core::iter::from_fn(|| writer.poll_event()));
+    }
+    assert!(events.contains(&WriterEvent::ReaderGivenUp(READER)));
+    assert_eq!(writer.statistics().given_up, 1);
+    writer.write(now, change(16)).unwrap();
+    // An answer without progress changes nothing.
+    writer
+        .handle_acknack(now, READER, &acknack(1, &[1], 1))
+        .unwrap();
+    sent.words();
+    writer.poll_transmit(now, &mut sent);
+    assert!(sent.words().contains(&"gap"));
+    writer.write(now, change(16)).unwrap();
+    writer.poll_transmit(now, &mut sent);
+    writer
+        .handle_acknack(now, READER, &acknack(4, &[], 2))
+        .unwrap();
+    let resumed = core::iter::from_fn(|| writer.poll_event())
+        .any(|event| event == WriterEvent::ReaderResumed(READER));
+    assert!(resumed);
+}
+
+#[test]
+fn an_unsent_sample_may_be_skipped_and_replaced() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(1_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    writer.skip_unsent();
+    writer.write(NOW, change(16)).unwrap();
+    sent.words();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words()[0], "data");
+}
+
+#[test]
+fn a_history_stays_within_its_budget_and_replaces_without_more() {
+    let budget = Arc::new(Budget::new(2000));
+    let mut writer = writer(|config| {
+        config.durable = true;
+        config.budget = Some(Arc::clone(&budget));
+    });
+    let mut sent = Sent::default();
+    let mut written = 0;
+    while writer.write(NOW, keyed(ChangeKind::Alive, written)).is_ok() {
+        writer.poll_transmit(NOW, &mut sent);
+        written += 1;
+    }
+    assert!((3..20).contains(&written), "{written}");
+    assert!(budget.held() <= 2000);
+    assert_eq!(writer.held_bytes(), budget.held());
+    let refused = writer.write(NOW, keyed(ChangeKind::Alive, 99));
+    assert_eq!(refused, Err(WriteError::OutOfMemory));
+    // What takes another's place needs no more room, and makes some where it ends an instance.
+    for kind in [ChangeKind::Alive, ChangeKind::DisposedUnregistered] {
+        writer.write(NOW, keyed(kind, 0)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    writer.write(NOW, keyed(ChangeKind::Alive, 99)).unwrap();
+    drop(writer);
+    assert_eq!(budget.held(), 0);
+}
