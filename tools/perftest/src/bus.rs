@@ -85,6 +85,7 @@ impl<'a> Bus<'a> {
         }
         qos.reliability.max_blocking_time = time::Duration::from_nanos(SLICE.as_nanos() as i64);
         qos.durability = self.durability();
+        qos.data_representation.compression = self.settings.compression;
         let limits = ResourceLimits::UNLIMITED.max_samples(self.settings.send_queue);
         if self.settings.best_effort {
             qos = qos.best_effort();

@@ -11,6 +11,7 @@ mod clock;
 mod cpu;
 mod failure;
 mod file;
+mod filter;
 mod message;
 mod options;
 mod printer;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use crate::failure::Failure;
 use crate::message::{Keyed, KeyedLarge, Large, Message, Plain};
 use crate::options::Given;
-use crate::settings::{Role, Settings};
+use crate::settings::{EXECUTION_TIME_MAX, Role, Settings};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +48,10 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), Failure> {
-    let settings = Settings::new(&Given::parse(words)?)?;
+    let mut settings = Settings::new(&Given::parse(words)?)?;
+    if let Ok(seconds) = std::env::var(EXECUTION_TIME_MAX) {
+        settings.shorten(&seconds)?;
+    }
     stop::install()?;
     settings.describe();
     match (settings.keyed, settings.unbounded) {

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use whimbrel::domain::IpVersions;
+use whimbrel::qos::{Compression, CompressionIds};
 
 use crate::failure::Failure;
+use crate::filter::KeyRange;
 use crate::message::{BOUND, FINISHED_SIZE, INITIALIZE_SIZE, LENGTH_CHANGED_SIZE, OVERHEAD_BYTES};
 use crate::options::Given;
 use crate::printer::Form;
@@ -16,6 +18,8 @@ const ITERATIONS: (u64, u64) = (10_000_000, 100_000_000);
 const SCAN: &[usize] = &[
     32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 63000,
 ];
+/// The variable that bounds `-executionTime`.
+pub(crate) const EXECUTION_TIME_MAX: &str = "PERFTEST_EXECUTION_TIME_MAX";
 /// The largest sample of the bus.
 const SAMPLE_BYTES_MAX: usize = 1 << 30;
 
@@ -76,6 +80,10 @@ pub(crate) struct Settings {
     pub(crate) interfaces: Option<String>,
     pub(crate) peers: Vec<String>,
     pub(crate) ip: IpVersions,
+    /// Of pings, data and answers.
+    pub(crate) compression: Compression,
+    /// The keys that a subscriber wants; all without.
+    pub(crate) filter: Option<KeyRange>,
     pub(crate) form: Form,
     pub(crate) output: Option<PathBuf>,
     pub(crate) latency_file: Option<PathBuf>,
@@ -102,11 +110,6 @@ impl Settings {
         let data_len = data_len(given, scan.as_deref())?;
         let latency_test = given.has("latencyTest");
         let largest = scan.iter().flatten().copied().max().or(data_len);
-        let id = if role == Role::Publisher {
-            "pidMultiPubTest"
-        } else {
-            "sidMultiSubTest"
-        };
         let settings = Self {
             role,
             data_len,
@@ -131,7 +134,7 @@ impl Settings {
             latency_count: given.count("latencyCount", if latency_test { 1 } else { 10_000 }),
             subscribers: small(given, "numSubscribers", 1) as usize,
             publishers: small(given, "numPublishers", 1) as usize,
-            id: i32::try_from(given.count(id, 0)).unwrap_or(i32::MAX),
+            id: number_of(role, given),
             initial_burst: initial_burst(given),
             scan,
             pacing: pacing(given, largest)?,
@@ -150,6 +153,8 @@ impl Settings {
             } else {
                 IpVersions::V4
             },
+            compression: compression(given),
+            filter: given.text("cft").and_then(KeyRange::parse),
             form: Form::of(given),
             output: given.text("outputFile").map(PathBuf::from),
             latency_file: given.text("latencyFile").map(PathBuf::from),
@@ -160,6 +165,30 @@ impl Settings {
         };
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Ends tests after `seconds`, where the command line says longer: for scripts that are not to
+    /// be changed.
+    ///
+    /// # Errors
+    /// It is no number of seconds above 0.
+    pub(crate) fn shorten(&mut self, seconds: &str) -> Result<(), Failure> {
+        let most = seconds.parse::<u64>().ok().filter(|it| *it > 0);
+        let most = most.ok_or_else(|| {
+            Failure::Options(format!(
+                "{EXECUTION_TIME_MAX}={seconds}: no seconds above 0"
+            ))
+        })?;
+        let most = Duration::from_secs(most);
+        if let Some(time) = self.execution.filter(|it| *it > most) {
+            self.notes.push(format!(
+                "-executionTime: {} s instead of {}, by {EXECUTION_TIME_MAX}",
+                most.as_secs(),
+                time.as_secs()
+            ));
+            self.execution = Some(most);
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -222,6 +251,18 @@ impl Settings {
                 None => eprintln!("\tNumber of samples: {}", self.iterations),
             }
         }
+        let offered = self.compression.offered();
+        if !offered.is_empty() {
+            eprintln!(
+                "\tCompression: {offered}, level {}, threshold {}",
+                self.compression.writer_compression_level,
+                self.compression.writer_compression_threshold.unwrap_or(0)
+            );
+        }
+        if let Some(range) = self.filter {
+            eprintln!("\tContent filter: {range}");
+            eprintln!("[IMPORTANT] -cft: the subscriber drops other keys, having received them");
+        }
         let way = if self.read_thread.is_some() {
             "WaitSets"
         } else {
@@ -249,12 +290,6 @@ fn refuse_missing(given: &Given) -> Result<(), Failure> {
     };
     if given.count("batchSize", 0) != 0 {
         return refuse("batchSize", "there are no batches yet; 0 sends each alone");
-    }
-    if given
-        .text("compressionId")
-        .is_some_and(|it| it != "MASK_NONE")
-    {
-        return refuse("compressionId", "there is no compression yet");
     }
     if given.count("durability", 0) > 1 {
         return refuse("durability", "there is no durability service");
@@ -313,6 +348,28 @@ fn execution(given: &Given, scans: bool) -> Option<Duration> {
     let default = if scans { 60 } else { 0 };
     let seconds = given.count("executionTime", default);
     (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+/// The number of a publisher among publishers, of a subscriber among subscribers.
+fn number_of(role: Role, given: &Given) -> i32 {
+    let name = match role {
+        Role::Publisher => "pidMultiPubTest",
+        Role::Subscriber => "sidMultiSubTest",
+    };
+    i32::try_from(given.count(name, 0)).unwrap_or(i32::MAX)
+}
+
+/// What the three words say; the threshold of the original is 0 where that of the bus is not.
+fn compression(given: &Given) -> Compression {
+    let threshold = usize::try_from(given.count("compressionThreshold", 0));
+    Compression {
+        compression_ids: given
+            .text("compressionId")
+            .and_then(CompressionIds::from_name),
+        writer_compression_level: u8::try_from(given.count("compressionLevel", 10))
+            .unwrap_or(Compression::LEVEL_MAX),
+        writer_compression_threshold: threshold.ok(),
+    }
 }
 
 fn initial_burst(given: &Given) -> u64 {

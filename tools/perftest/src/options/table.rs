@@ -103,15 +103,15 @@ pub(super) const TABLE: &[Spec] = &[
     of("crcKind", Text, Both, NO_CONNEXT, "kind of checksum"),
     of("enable-message-length", None, Both, NO_CONNEXT, "lengths of messages"),
 
-    of("cft", Range(0, 65_534), Subscriber, Refused("there are no content-filtered topics yet"),
-        "only these keys"),
+    of("cft", Range(0, 65_534), Subscriber, Works,
+        "only these keys; the others are dropped by the subscriber, having arrived"),
 
     of("compressionId", OneOf(&["MASK_NONE", "ZLIB", "LZ4", "BZIP2"]), Both, Works,
         "how samples are compressed; MASK_NONE"),
     of("compressionLevel", Number(0, 10), Both, Works,
         "0 not at all, 1 fastest to 10 smallest; 10"),
     of("compressionThreshold", Number(0, ID_MAX), Both, Works,
-        "octets from which samples are compressed; 0"),
+        "samples of so many octets and fewer are not compressed; 0"),
 
     of("useReadThread", None, Both, Works,
         "a thread waits for samples; otherwise a listener is called"),

@@ -61,6 +61,7 @@ pub(crate) fn run<M: Message>(settings: &Settings) -> Result<(), Failure> {
     drop(receptions);
     if settings.writer_stats {
         eprintln!("{:?}", writer.statistics());
+        eprintln!("{:?}", writer.compression_statistics());
     }
     let written = pongs.end();
     eprintln!("Finishing test...");

@@ -34,10 +34,11 @@ fn defaults_are_those_of_the_original() {
     assert_eq!(settings("").unwrap().role, Role::Subscriber);
 }
 
-/// The words of the two sides of S0's scripts, without their compression.
+/// The words of the two sides of S0's scripts.
 #[test]
 fn the_seeds_command_lines_are_understood() {
-    let both = "-transport UDPv4 -nic 172.16.1.1 -noPrint -noOutputHeaders -noXML";
+    let both = "-transport UDPv4 -nic 172.16.1.1 -noPrint -noOutputHeaders -noXML \
+        -compressionId LZ4 -compressionThreshold 0 -compressionLevel 5";
     for size in [32, 63_000, 100_000, 10_485_760] {
         let line = format!(
             "-best -datalen {size} -pub {both} -exec 30 -latencyTest -loadDataFromFile messages"
@@ -50,6 +51,11 @@ fn the_seeds_command_lines_are_understood() {
         assert_eq!(publisher.interfaces.as_deref(), Some("172.16.1.1"));
         let subscriber = settings(&format!("-best -sub {both} -datalen {size}")).unwrap();
         assert_eq!(subscriber.unbounded, size > 65_470);
+        for it in [publisher, subscriber] {
+            assert_eq!(it.compression.offered(), CompressionIds::LZ4);
+            assert_eq!(it.compression.writer_compression_level, 5);
+            assert_eq!(it.compression.writer_compression_threshold, Some(0));
+        }
     }
 }
 
@@ -87,17 +93,21 @@ fn contradictions_are_refused() {
 fn what_does_not_exist_is_refused_by_name() {
     for (line, name) in [
         ("-pub -batchSize 8192", "-batchSize 8192"),
-        ("-compressionId lz4", "-compressionId LZ4"),
         ("-durability 2", "-durability 2"),
         ("-transport shmem", "-transport SHMEM"),
         ("-domain 240", "-domain 240"),
-        ("-cft 1:2", "-cft"),
+        ("-pub -asynchronous", "-asynchronous"),
+        ("-pub -flowController 1Gbps", "-flowController"),
+        ("-multicast", "-multicast"),
     ] {
         let why = refusal(line);
         assert!(why.starts_with(name), "{why}");
     }
     let nothing = "-compressionId MASK_NONE -compressionLevel 10 -compressionThreshold 0";
-    assert!(settings(nothing).is_ok());
+    let nothing = settings(nothing).unwrap().compression;
+    assert!(nothing.offered().is_empty());
+    // Nothing asked for is that of the original too: best level, no threshold.
+    assert_eq!(settings("").unwrap().compression, nothing);
     assert!(settings("-pub -batchSize 0").is_ok());
 }
 
@@ -116,4 +126,35 @@ fn a_scan_has_sizes_and_a_time() {
     assert_eq!(all.execution, Some(Duration::from_secs(60)));
     let large = settings("-pub -scan 70000:80000 -exec 1").unwrap();
     assert!(large.unbounded);
+}
+
+#[test]
+fn an_environment_can_only_shorten() {
+    let mut long = settings("-pub -exec 30").unwrap();
+    long.shorten("2").unwrap();
+    assert_eq!(long.execution, Some(Duration::from_secs(2)));
+    assert!(
+        long.notes[0].contains("2 s instead of 30"),
+        "{:?}",
+        long.notes
+    );
+    let mut short = settings("-pub -exec 1").unwrap();
+    short.shorten("2").unwrap();
+    assert_eq!(
+        (short.execution, short.notes.len()),
+        (Some(Duration::from_secs(1)), 0)
+    );
+    for text in ["", "0", "-1", "soon"] {
+        assert!(short.shorten(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn keys_are_one_or_a_range() {
+    let filter = |line: &str| settings(line).unwrap().filter.map(|it| it.to_string());
+    assert_eq!(filter("-sub -cft 7").as_deref(), Some("instances 7 to 7"));
+    assert_eq!(filter("-sub -cft 7:9").as_deref(), Some("instances 7 to 9"));
+    assert_eq!(filter("-sub"), None);
+    assert!(refusal("-sub -cft 9:7").contains("9 is above 7"));
+    assert!(refusal("-pub -cft 7").contains("goes with -sub only"));
 }

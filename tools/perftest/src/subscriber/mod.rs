@@ -11,6 +11,7 @@ use whimbrel::{DataReader, DataWriter};
 use crate::bus::{ANNOUNCEMENT, Bus, LATENCY, SLICE, THROUGHPUT, wait_for};
 use crate::cpu::CpuMonitor;
 use crate::failure::Failure;
+use crate::filter::KeyRange;
 use crate::message::{
     FINISHED_SIZE, Head, INITIALIZE_SIZE, LENGTH_CHANGED_SIZE, Message, NO_PING, OVERHEAD_BYTES,
     zeros,
@@ -41,6 +42,7 @@ pub(crate) fn run<M: Message>(settings: &Settings) -> Result<(), Failure> {
         shared: Arc::clone(&shared),
         writer: pongs.clone(),
         id: settings.id,
+        filter: settings.filter,
     };
     let reception = Reception::new(&reader, settings.read_thread, move |message| {
         echo.receive(message);
@@ -97,7 +99,7 @@ impl Shared {
     fn new(printer: Printer, settings: &Settings) -> Self {
         let state = State {
             printer,
-            tally: Tally::default(),
+            tally: Tally::new(settings.filter.is_none()),
             publishers: settings.publishers,
             finished: BTreeSet::new(),
             size_changes: false,
@@ -135,7 +137,7 @@ impl State {
             self.printer.throughput_summary(&summary);
             self.cpu = CpuMonitor::new();
         }
-        self.tally = Tally::default();
+        self.tally = self.tally.anew();
     }
 
     fn count(&mut self, head: Head, length: usize) {
@@ -153,12 +155,19 @@ struct Echo<M: Message> {
     shared: Arc<Shared>,
     writer: DataWriter<M>,
     id: i32,
+    filter: Option<KeyRange>,
 }
 
 impl<M: Message> Echo<M> {
     fn receive(&self, message: M) {
         let (head, size) = (message.head(), message.data().len());
-        let pings = size == INITIALIZE_SIZE || head.latency_ping == self.id;
+        if self.filter.is_some_and(|it| !it.takes(head.key)) {
+            return;
+        }
+        // Whoever is named may not want the key: who gets a ping through its filter answers it.
+        let is_for_us =
+            head.latency_ping == self.id || (self.filter.is_some() && head.latency_ping != NO_PING);
+        let pings = size == INITIALIZE_SIZE || is_for_us;
         if pings && size != FINISHED_SIZE {
             // Nobody listens any more, or the test is over: the publisher notices either.
             let _ = self.writer.write(&message);

@@ -13,6 +13,8 @@ pub(crate) struct Tally {
     pub(crate) length: Option<usize>,
     packets: u64,
     lost: u64,
+    /// What is missing is lost, not filtered out.
+    counts_losses: bool,
     begun: Option<Instant>,
     /// Arrival of the newest.
     latest: Option<Instant>,
@@ -21,13 +23,27 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    pub(crate) fn new(counts_losses: bool) -> Self {
+        Self {
+            counts_losses,
+            ..Self::default()
+        }
+    }
+
+    /// An empty one of the same kind.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(self.counts_losses)
+    }
+
     /// Counts a sample of `length` octets.
     pub(crate) fn count(&mut self, head: Head, length: usize, now: Instant) {
         self.length = Some(length);
         self.begun.get_or_insert(now);
         self.latest = Some(now);
         self.packets += 1;
-        if let Some(last) = self.numbers.insert(head.entity_id, head.seq_num) {
+        if let Some(last) = self.numbers.insert(head.entity_id, head.seq_num)
+            && self.counts_losses
+        {
             // A publisher that begins anew has lost nothing.
             self.lost += u64::from(head.seq_num.saturating_sub(last).saturating_sub(1));
         }
@@ -35,7 +51,9 @@ impl Tally {
 
     /// Counts what is missing before the end: the mark `head` has the number of the last sample.
     pub(crate) fn note_last(&mut self, head: Head) {
-        if let Some(last) = self.numbers.get_mut(&head.entity_id) {
+        if let Some(last) = self.numbers.get_mut(&head.entity_id)
+            && self.counts_losses
+        {
             self.lost += u64::from(head.seq_num.saturating_sub(*last));
             *last = head.seq_num.max(*last);
         }
@@ -127,7 +145,7 @@ mod tests {
     #[test]
     fn gaps_are_losses_of_each_publisher() {
         let begun = Instant::now();
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(true);
         for (at, (id, number)) in [(0, 0), (1, 5), (0, 1), (0, 4), (1, 6)]
             .into_iter()
             .enumerate()
@@ -148,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_publisher_that_begins_anew_loses_nothing() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(true);
         for number in [7, 8, 0, 1] {
             tally.count(head(0, number), 100, Instant::now());
         }
@@ -156,9 +174,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_filtered_out_is_not_lost() {
+        let mut tally = Tally::new(false);
+        for number in [3, 13, 23] {
+            tally.count(head(0, number), 100, Instant::now());
+        }
+        tally.note_last(head(0, 29));
+        let summary = tally.anew().summary(Instant::now());
+        assert_eq!(
+            (summary, tally.summary(Instant::now()).unwrap().lost),
+            (None, 0)
+        );
+    }
+
+    #[test]
     fn nothing_is_no_summary_and_one_has_a_rate() {
         let begun = Instant::now();
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(true);
         assert_eq!(tally.summary(begun), None);
         tally.count(head(0, 9), 100, begun);
         let summary = tally.summary(begun + Duration::from_millis(100)).unwrap();
@@ -169,7 +201,7 @@ mod tests {
     fn rates_begin_anew_with_each_size() {
         let begun = Instant::now();
         let after = |seconds| begun + Duration::from_secs(seconds);
-        let (mut tally, mut rates) = (Tally::default(), Rates::default());
+        let (mut tally, mut rates) = (Tally::new(true), Rates::default());
         tally.count(head(0, 0), 100, begun);
         assert_eq!(rates.next(&tally, begun), None);
         for number in 1..=10 {
@@ -180,7 +212,7 @@ mod tests {
         let second = rates.next(&tally, after(2)).unwrap();
         assert_eq!(second.per_s, 0);
         assert!((second.per_s_ave - 5.0).abs() < 1e-9);
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(true);
         tally.count(head(0, 0), 200, begun);
         assert_eq!(rates.next(&tally, after(3)), None);
     }

@@ -2,6 +2,7 @@
 
 mod pairs;
 mod refusals;
+mod scripts;
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};

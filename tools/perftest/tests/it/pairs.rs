@@ -66,6 +66,48 @@ fn keyed_samples_of_a_file_arrive_and_are_counted_in_json() {
     }
 }
 
+/// What `-writerStats` says of `name`.
+fn statistic(text: &str, name: &str) -> u64 {
+    let (_, rest) = text.split_once(&format!("{name}: ")).unwrap();
+    let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap();
+    rest[..end].parse().unwrap()
+}
+
+#[test]
+fn samples_travel_compressed_both_ways() {
+    let file = scratch("compressed");
+    std::fs::write(&file, "a line of text\n".repeat(1000)).unwrap();
+    for (domain, codec) in [(209, "LZ4"), (210, "ZLIB"), (211, "bzip2")] {
+        let both = format!("-compressionId {codec} -compressionLevel 5 -noPrint -noOutputHeaders");
+        let publisher = format!(
+            "-latencyTest -numIter 50 -load {} -dataLen 4000 -writerStats {both}",
+            file.display()
+        );
+        let (publisher, sub) = pair(domain, &publisher, &format!("-dataLen 4000 {both}"));
+        assert_eq!(numbers(sub.out.trim_end())[1], 50.0);
+        let said = format!(
+            "Compression: {}, level 5, threshold 0",
+            codec.to_uppercase()
+        );
+        assert!(publisher.err.contains(&said), "{}", publisher.err);
+        let (_, statistics) = publisher.err.split_once("CompressionStatistics").unwrap();
+        assert!(statistic(statistics, "samples") >= 50, "{statistics}");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_filter_takes_its_keys_and_loses_nothing() {
+    let (_, sub) = pair(
+        212,
+        "-keyed -instances 4 -numIter 400 -latencyCount 10 -noPrint",
+        "-keyed -cft 1:2 -noPrint -noOutputHeaders",
+    );
+    let row = numbers(sub.out.trim_end());
+    assert_eq!((row[1], row[4]), (200.0, 0.0), "{row:?}");
+    assert!(sub.err.contains("instances 1 to 2"), "{}", sub.err);
+}
+
 #[test]
 fn samples_beyond_the_bound_take_the_large_type() {
     let (_, sub) = pair(
