@@ -8,6 +8,7 @@
 pub mod arguments;
 pub mod calls;
 pub mod contestant;
+pub mod exchange;
 pub mod footprint;
 pub mod goal;
 pub mod latency;

@@ -1,54 +1,42 @@
-//! A writer and a reader of the sample that all products exchange.
+//! Both ends with the settings of a command line, and what samples hold.
 
-use std::time::Duration;
-
-use whimbrel::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Error,
-};
+use whimbrel::qos::{Compression, CompressionIds};
+use whimbrel::{DataWriterQos, DomainParticipant, Error};
+use whimbrel_bench::exchange::{Ends, Msg, Qos};
 use whimbrel_bench::protocol::option;
 use whimbrel_payload::{Payload, SEED};
 
-/// How long anything may take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The sample of all products: a number and octets.
-#[derive(DdsType, Debug, Default)]
-pub(super) struct Msg {
-    pub(super) seq: u32,
-    pub(super) payload: Vec<u8>,
+/// Writes the topic `written`, reads the topic `read`; QoS as in the comparison of 2019 but for
+/// what `words` say.
+pub(super) fn open(domain: u32, topics: [&str; 2], words: &[String]) -> Result<Ends, String> {
+    let mut qos = Qos::default();
+    qos.writer = turned(qos.writer, words)?;
+    let open = || -> Result<Ends, Error> {
+        let participant = DomainParticipant::new(domain)?;
+        Ends::new(&participant, topics, &qos)
+    };
+    open().map_err(|error| error.to_string())
 }
 
-pub(super) struct Ends {
-    pub(super) writer: DataWriter<Msg>,
-    pub(super) reader: DataReader<Msg>,
+/// `qos` with `--compress CODEC:LEVEL:THRESHOLD`.
+pub(super) fn turned(mut qos: DataWriterQos, words: &[String]) -> Result<DataWriterQos, String> {
+    if let Ok(text) = option(words, "--compress") {
+        qos.data_representation.compression = compression(text)?;
+    }
+    Ok(qos)
 }
 
-impl Ends {
-    /// Writes the topic `written`, reads the topic `read`; QoS as in the comparison of 2019:
-    /// RELIABLE, KEEP_LAST 1, VOLATILE.
-    pub(super) fn new(domain: u32, written: &str, read: &str) -> Result<Self, String> {
-        let open = || -> Result<Self, Error> {
-            let participant = DomainParticipant::new(domain)?;
-            let written = participant.create_topic::<Msg>(written)?;
-            let read = participant.create_topic::<Msg>(read)?;
-            let out = DataWriterQos::default().reliable().keep_last(1);
-            let back = DataReaderQos::default().reliable().keep_last(1);
-            Ok(Self {
-                writer: participant.create_datawriter(&written, out)?,
-                reader: participant.create_datareader(&read, back)?,
-            })
-        };
-        open().map_err(|error| error.to_string())
-    }
-
-    /// Waits until both are matched in both directions.
-    pub(super) fn meet(&self) -> Result<(), String> {
-        let met = self
-            .writer
-            .wait_for_matched(1, PATIENCE)
-            .and_then(|()| self.reader.wait_for_matched(1, PATIENCE));
-        met.map_err(|error| format!("nobody answers: {error}"))
-    }
+fn compression(text: &str) -> Result<Compression, String> {
+    let wrong = || format!("--compress {text}: not CODEC:LEVEL:THRESHOLD");
+    let parts: Vec<&str> = text.split(':').collect();
+    let [codec, level, threshold] = parts[..] else {
+        return Err(wrong());
+    };
+    Ok(Compression {
+        compression_ids: Some(CompressionIds::from_name(codec).ok_or_else(wrong)?),
+        writer_compression_level: level.parse().map_err(|_| wrong())?,
+        writer_compression_threshold: Some(threshold.parse().map_err(|_| wrong())?),
+    })
 }
 
 /// What samples hold.
@@ -68,5 +56,25 @@ impl Sample {
         let payload = self.0.octets(SEED, size);
         let payload = payload.map_err(|error| error.to_string())?;
         Ok(Msg { seq: 0, payload })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read() {
+        let words = ["--compress", "lz4:5:0"].map(str::to_owned);
+        let qos = turned(DataWriterQos::default(), &words).unwrap();
+        let compression = qos.data_representation.compression;
+        assert_eq!(compression.offered(), CompressionIds::LZ4);
+        assert_eq!(compression.writer_compression_level, 5);
+        assert_eq!(compression.writer_compression_threshold, Some(0));
+        for text in ["lz4", "lz4:5", "none:5:0", "lz4:x:0", "lz4:5:0:1"] {
+            assert!(super::compression(text).is_err(), "{text}");
+        }
+        let plain = turned(DataWriterQos::default(), &[]).unwrap();
+        assert_eq!(plain, DataWriterQos::default());
     }
 }

@@ -5,12 +5,11 @@ mod ends;
 mod local;
 mod open;
 mod ping;
-mod pong;
 mod raw;
-mod stream;
 mod words;
 
-use whimbrel_bench::protocol::{serve, serve_lines};
+use whimbrel_bench::exchange::Stream;
+use whimbrel_bench::protocol::{serve, serve_lines, stand_by};
 
 use ends::Sample;
 use words::number;
@@ -34,16 +33,24 @@ pub(crate) fn play(words: &[String]) -> Result<(), String> {
         ("raw-throughput", "pub", _) => raw::blast(words),
         ("raw-throughput", "sub", _) => raw::count(words),
         ("latency", "ping", "in-process") => {
-            let local = local::Local::new(domain, sample()?)?;
+            let local = local::Local::new(domain, sample()?, words)?;
             serve(|order| local.block(order))
         }
         ("latency", "ping", _) => {
-            let ping = ping::Ping::new(domain, sample()?)?;
+            let ping = ping::Ping::new(domain, sample()?, words)?;
             serve_lines(|line| ping.answer(line))
         }
-        ("latency", "pong", _) => pong::run(domain),
-        ("throughput", "pub", _) => stream::write(domain, mode, words),
-        ("throughput", "sub", _) => stream::read(domain, mode),
+        ("latency", "pong", _) => {
+            let ends = ends::open(domain, ["pong", "ping"], words)?;
+            ends.echo();
+            stand_by()
+        }
+        ("throughput", "pub", _) => {
+            let sample = sample()?.of(number(words, "--size")?)?;
+            let stream = Stream::new(domain, mode)?;
+            stream.write(1, sample, |qos| ends::turned(qos, words))
+        }
+        ("throughput", "sub", _) => Stream::new(domain, mode)?.read(number(words, "--size")?),
         _ => Err(format!("no {role} {mode} of {bench}")),
     }
 }

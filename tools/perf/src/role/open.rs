@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use whimbrel::DataWriter;
+use whimbrel_bench::exchange::Msg;
 
-use super::ends::Msg;
 use super::words::nanos;
 
 /// How long the last answers may take.

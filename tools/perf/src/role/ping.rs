@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::exchange::{Block, Ends, Msg, PATIENCE};
 use whimbrel_bench::protocol::{Order, ROUND_TRIPS};
 
-use super::ends::{Ends, Msg, PATIENCE, Sample};
+use super::ends::{self, Sample};
 use super::open::{self, Schedule};
-use super::words::nanos;
 
 pub(super) struct Ping {
     ends: Ends,
@@ -27,37 +27,9 @@ enum Task {
     Open(open::Answers),
 }
 
-struct Block {
-    order: Order,
-    sample: Msg,
-    begun: Instant,
-    ns: Vec<u64>,
-}
-
-impl Block {
-    fn send(&mut self, writer: &DataWriter<Msg>) -> Result<(), String> {
-        self.sample.seq += 1;
-        self.begun = Instant::now();
-        writer
-            .write(&self.sample)
-            .map_err(|error| format!("write: {error}"))
-    }
-
-    /// Notes the answer `data`; whether it is the awaited one.
-    fn note(&mut self, data: &Msg, now: Instant) -> bool {
-        if data.seq != self.sample.seq || data.payload.len() != self.order.size {
-            return false;
-        }
-        if self.sample.seq as usize > self.order.warm {
-            self.ns.push(nanos(now - self.begun));
-        }
-        true
-    }
-}
-
 impl Ping {
-    pub(super) fn new(domain: u32, sample: Sample) -> Result<Self, String> {
-        let ends = Ends::new(domain, "ping", "pong")?;
+    pub(super) fn new(domain: u32, sample: Sample, words: &[String]) -> Result<Self, String> {
+        let ends = ends::open(domain, ["ping", "pong"], words)?;
         let shared = Arc::new(Mutex::new(Task::Nothing));
         let (done, finished) = channel();
         let echo = Echo {
@@ -87,12 +59,7 @@ impl Ping {
     }
 
     fn block(&self, order: Order) -> Result<Vec<u64>, String> {
-        let mut block = Block {
-            order,
-            sample: self.sample.of(order.size)?,
-            begun: Instant::now(),
-            ns: Vec::with_capacity(order.count),
-        };
+        let mut block = Block::new(order, self.sample.of(order.size)?);
         {
             let mut task = lock(&self.shared);
             block.send(&self.ends.writer)?;
@@ -100,8 +67,8 @@ impl Ping {
         }
         let awaited = self.finished.recv_timeout(PATIENCE * 6);
         match std::mem::replace(&mut *lock(&self.shared), Task::Nothing) {
-            Task::Closed(block) if awaited.is_ok() => Ok(block.ns),
-            Task::Closed(block) => Err(format!("stalled after {} round trips", block.ns.len())),
+            Task::Closed(block) if awaited.is_ok() => Ok(block.into_trips()),
+            Task::Closed(block) => Err(format!("stalled after {} round trips", block.done())),
             _ => Err("another task took over".into()),
         }
     }
@@ -137,23 +104,24 @@ impl Echo {
 
 impl DataReaderListener<Msg> for Echo {
     fn on_data_available(&mut self, reader: &DataReader<Msg>) {
-        while let Some(sample) = reader.take(1).into_iter().flatten().next() {
-            let now = Instant::now();
-            let Some(data) = sample.data() else { continue };
-            let mut task = lock(&self.task);
-            match &mut *task {
-                Task::Nothing => {}
-                Task::Open(answers) => answers.note(data.seq, now),
-                Task::Closed(block) => {
-                    if !block.note(data, now) {
-                        continue;
-                    }
-                    if block.ns.len() == block.order.count {
-                        self.end();
-                    } else if let Err(why) = block.send(&self.writer) {
-                        eprintln!("{why}");
-                        self.end();
-                    }
+        let Ok(Some(sample)) = reader.take_next_sample() else {
+            return;
+        };
+        let now = Instant::now();
+        let Some(data) = sample.data() else { return };
+        let mut task = lock(&self.task);
+        match &mut *task {
+            Task::Nothing => {}
+            Task::Open(answers) => answers.note(data.seq, now),
+            Task::Closed(block) => {
+                if !block.note(data, now) {
+                    return;
+                }
+                if block.is_done() {
+                    self.end();
+                } else if let Err(why) = block.send(&self.writer) {
+                    eprintln!("{why}");
+                    self.end();
                 }
             }
         }

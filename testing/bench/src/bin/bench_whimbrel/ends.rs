@@ -1,65 +1,26 @@
-//! A writer and a reader, and the ways in which a thread of the program receives.
-
-use std::time::Duration;
+//! The ways in which a thread of the program receives, and the participants of each mode.
 
 use whimbrel::domain::Waiting;
 use whimbrel::{
-    DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Error,
-    InstanceStates, ReadCondition, Sample, SampleState, ViewStates, WaitSet,
+    DataReader, DomainParticipant, Error, InstanceStates, ReadCondition, Sample, SampleState,
+    ViewStates, WaitSet,
 };
+use whimbrel_bench::exchange::{Ends, Msg, PATIENCE, Qos};
 
-/// How long anything may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The sample of all products: a number and octets.
-#[derive(DdsType, Debug, Default)]
-pub(crate) struct Msg {
-    pub(crate) seq: u32,
-    pub(crate) payload: Vec<u8>,
+/// Writes the topic `written`, reads the topic `read`, with all defaults.
+pub(crate) fn usual(domain: u32, written: &str, read: &str) -> Result<Ends, Error> {
+    let participant = DomainParticipant::new(domain)?;
+    Ends::new(&participant, [written, read], &Qos::default())
 }
 
-pub(crate) struct Ends {
-    pub(crate) writer: DataWriter<Msg>,
-    pub(crate) reader: DataReader<Msg>,
-}
-
-impl Ends {
-    /// Writes the topic `written`, reads the topic `read`, with all defaults.
-    pub(crate) fn new(domain: u32, written: &str, read: &str) -> Result<Self, Error> {
-        Self::within(&DomainParticipant::new(domain)?, written, read)
-    }
-
-    /// The same for a mode of the ping-pong, where only one polls.
-    pub(crate) fn of_mode(
-        mode: &str,
-        domain: u32,
-        written: &str,
-        read: &str,
-    ) -> Result<Self, Error> {
-        let waiting = match mode {
-            "automatic" => Waiting::default(),
-            _ => Waiting::Receive,
-        };
-        let participant = DomainParticipant::builder(domain).waiting(waiting);
-        Self::within(&participant.build()?, written, read)
-    }
-
-    fn within(participant: &DomainParticipant, written: &str, read: &str) -> Result<Self, Error> {
-        let written = participant.create_topic::<Msg>(written)?;
-        let read = participant.create_topic::<Msg>(read)?;
-        Ok(Self {
-            writer: participant
-                .create_datawriter(&written, DataWriterQos::default().reliable().keep_last(1))?,
-            reader: participant
-                .create_datareader(&read, DataReaderQos::default().reliable().keep_last(1))?,
-        })
-    }
-
-    /// Waits until both are matched in both directions.
-    pub(crate) fn meet(&self) -> Result<(), Error> {
-        self.writer.wait_for_matched(1, PATIENCE)?;
-        self.reader.wait_for_matched(1, PATIENCE)
-    }
+/// The same for a mode of the ping-pong, where only one polls.
+pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Result<Ends, Error> {
+    let waiting = match mode {
+        "automatic" => Waiting::default(),
+        _ => Waiting::Receive,
+    };
+    let participant = DomainParticipant::builder(domain).waiting(waiting);
+    Ends::new(&participant.build()?, [written, read], &Qos::default())
 }
 
 /// A way in which a thread of the program waits for samples.

@@ -1,18 +1,17 @@
 //! What exists costs something, even when nothing happens.
 
 use whimbrel::{DataReader, DataReaderQos, DomainParticipant, Error};
+use whimbrel_bench::exchange::Msg;
 use whimbrel_bench::protocol::{serve_numbers, stand_by};
 
-use crate::ends::{Ends, Msg};
-use crate::pong;
+use crate::ends;
 
 /// A writer and a reader that answers, each matched with the other process.
 pub(crate) fn meet(domain: u32, first: bool) -> Result<(), String> {
     let (written, read) = if first { ("a", "b") } else { ("b", "a") };
-    let ends = Ends::new(domain, written, read).map_err(|error| error.to_string())?;
-    pong::listen(&ends);
-    ends.meet()
-        .map_err(|error| format!("nobody came: {error}"))?;
+    let ends = ends::usual(domain, written, read).map_err(|error| error.to_string())?;
+    ends.echo();
+    ends.meet()?;
     stand_by()
 }
 

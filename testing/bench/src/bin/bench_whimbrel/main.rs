@@ -6,10 +6,10 @@ mod footprint;
 mod local;
 mod ping;
 mod pong;
-mod stream;
 
 use std::process::ExitCode;
 
+use whimbrel_bench::exchange::{Msg, Stream};
 use whimbrel_bench::protocol::{option, serve};
 
 fn main() -> ExitCode {
@@ -30,6 +30,10 @@ fn run(words: &[String]) -> Result<(), String> {
     let domain: u32 = option(words, "--domain")?
         .parse()
         .map_err(|_| "bad domain")?;
+    let number = |key: &str| -> Result<usize, String> {
+        let text = option(words, key)?;
+        text.parse().map_err(|_| format!("{key} {text}: no number"))
+    };
     match (bench.as_str(), role.as_str()) {
         ("latency", "ping") if mode == "in-process" => {
             let local = local::Local::new(domain, false)?;
@@ -45,8 +49,12 @@ fn run(words: &[String]) -> Result<(), String> {
         }
         ("latency", "pong") => pong::run(domain, mode),
         ("footprint", "match") => footprint::meet(domain, mode == "a"),
-        ("throughput", "pub") => stream::write(domain, mode, words),
-        ("throughput", "sub") => stream::read(domain, mode, words),
+        ("throughput", "pub") => {
+            let payload = vec![0x55; number("--size")?];
+            let sample = Msg { seq: 0, payload };
+            Stream::new(domain, mode)?.write(number("--number")?, sample, Ok)
+        }
+        ("throughput", "sub") => Stream::new(domain, mode)?.read(number("--size")?),
         ("footprint", "hold") => footprint::hold(domain),
         _ => Err(format!("no {role} of {bench}")),
     }

@@ -5,9 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::exchange::{Block, Ends, Msg, PATIENCE};
 use whimbrel_bench::protocol::Order;
 
-use crate::ends::{Ends, Msg, PATIENCE, Way};
+use crate::ends::{self, Way};
+
+/// Between blocks.
+const NOTHING: Order = Order {
+    size: 0,
+    count: 0,
+    warm: 0,
+};
 
 pub(crate) struct Ping {
     ends: Ends,
@@ -20,63 +28,12 @@ enum Receiving {
     Thread(Way),
 }
 
-/// A block under way.
-struct Block {
-    order: Order,
-    sample: Msg,
-    begun: Instant,
-    ns: Vec<u64>,
-}
-
-impl Block {
-    fn new(order: Order) -> Self {
-        Self {
-            order,
-            sample: Msg {
-                seq: 0,
-                payload: vec![0x55; order.size],
-            },
-            begun: Instant::now(),
-            ns: Vec::with_capacity(order.count),
-        }
-    }
-
-    fn send(&mut self, writer: &DataWriter<Msg>) -> Result<(), String> {
-        self.sample.seq += 1;
-        self.begun = Instant::now();
-        writer
-            .write(&self.sample)
-            .map_err(|error| format!("write: {error}"))
-    }
-
-    /// Notes the answer `data`, if it is one; whether it was.
-    fn note(&mut self, data: &Msg) -> bool {
-        let elapsed = self.begun.elapsed();
-        if data.seq != self.sample.seq || data.payload.len() != self.order.size {
-            return false;
-        }
-        if self.sample.seq as usize > self.order.warm {
-            self.ns.push(elapsed.as_nanos() as u64);
-        }
-        true
-    }
-
-    fn is_done(&self) -> bool {
-        self.ns.len() == self.order.count
-    }
-}
-
 impl Ping {
     pub(crate) fn new(domain: u32, mode: &str) -> Result<Self, String> {
         let ends =
-            Ends::of_mode(mode, domain, "ping", "pong").map_err(|error| error.to_string())?;
+            ends::of_mode(mode, domain, "ping", "pong").map_err(|error| error.to_string())?;
         let receiving = if matches!(mode, "listener" | "large") {
-            let nothing = Order {
-                size: 0,
-                count: 0,
-                warm: 0,
-            };
-            let block = Arc::new(Mutex::new(Block::new(nothing)));
+            let block = Arc::new(Mutex::new(block_of(NOTHING)));
             let (done, finished) = channel();
             let echo = Echo {
                 block: Arc::clone(&block),
@@ -89,8 +46,7 @@ impl Ping {
         } else {
             Receiving::Thread(Way::named(mode, &ends.reader)?)
         };
-        ends.meet()
-            .map_err(|error| format!("nobody answers: {error}"))?;
+        ends.meet()?;
         Ok(Self { ends, receiving })
     }
 
@@ -99,20 +55,21 @@ impl Ping {
             Receiving::Listener(shared, finished) => {
                 {
                     let mut block = lock(shared);
-                    *block = Block::new(order);
+                    *block = block_of(order);
                     block.send(&self.ends.writer)?;
                 }
-                let stalled = |_| format!("stalled after {} round trips", lock(shared).ns.len());
+                let stalled = |_| format!("stalled after {} round trips", lock(shared).done());
                 finished.recv_timeout(PATIENCE * 4).map_err(stalled)?;
-                Ok(std::mem::take(&mut lock(shared).ns))
+                let nothing = block_of(NOTHING);
+                Ok(std::mem::replace(&mut *lock(shared), nothing).into_trips())
             }
             Receiving::Thread(way) => {
-                let mut block = Block::new(order);
+                let mut block = block_of(order);
                 while !block.is_done() {
                     block.send(&self.ends.writer)?;
                     self.wait_for_answer(way, &mut block)?;
                 }
-                Ok(block.ns)
+                Ok(block.into_trips())
             }
         }
     }
@@ -120,9 +77,10 @@ impl Ping {
     fn wait_for_answer(&self, way: &Way, block: &mut Block) -> Result<(), String> {
         loop {
             let sample = way.receive(&self.ends.reader);
-            let sample = sample.map_err(|error| format!("after {}: {error}", block.sample.seq))?;
+            let now = Instant::now();
+            let sample = sample.map_err(|error| format!("after {}: {error}", block.done()))?;
             if let Some(data) = sample.as_ref().and_then(|it| it.data())
-                && block.note(data)
+                && block.note(data, now)
             {
                 return Ok(());
             }
@@ -138,12 +96,15 @@ struct Echo {
 
 impl DataReaderListener<Msg> for Echo {
     fn on_data_available(&mut self, reader: &DataReader<Msg>) {
-        let Ok(taken) = reader.take(1) else { return };
+        let Ok(taken) = reader.take_next_sample() else {
+            return;
+        };
+        let now = Instant::now();
         let mut block = lock(&self.block);
         let answered = taken
-            .first()
+            .as_ref()
             .and_then(|it| it.data())
-            .is_some_and(|it| block.note(it));
+            .is_some_and(|it| block.note(it, now));
         if !answered {
             return;
         }
@@ -154,6 +115,11 @@ impl DataReaderListener<Msg> for Echo {
             eprintln!("{why}");
         }
     }
+}
+
+fn block_of(order: Order) -> Block {
+    let payload = vec![0x55; order.size];
+    Block::new(order, Msg { seq: 0, payload })
 }
 
 fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {

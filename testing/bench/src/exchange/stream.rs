@@ -1,0 +1,105 @@
+//! A stream of samples as fast as it goes.
+
+use std::sync::Arc;
+
+use whimbrel::qos::ResourceLimits;
+use whimbrel::{
+    DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Duration, Error, StatusKind,
+};
+
+use super::{Msg, PATIENCE};
+use crate::protocol::serve_lines;
+use crate::stream::{Arrivals, Burst, Count, is_reliable};
+
+/// Payloads above this many octets are large: a reader holds few of them.
+const LARGE_BYTES: usize = 100_000;
+/// Samples that a reader holds, so that a slow one holds back a reliable writer: of large ones, and
+/// of others.
+const HELD_MAX: (u32, u32) = (64, 4000);
+
+/// One end of a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    domain: u32,
+    is_reliable: bool,
+}
+
+impl Stream {
+    /// In `domain`, reliable or with best effort as `mode` says.
+    ///
+    /// # Errors
+    /// There is no such mode.
+    pub fn new(domain: u32, mode: &str) -> Result<Self, String> {
+        Ok(Self {
+            domain,
+            is_reliable: is_reliable(mode)?,
+        })
+    }
+
+    /// Writes `sample` again and again to `readers` as each line of the input says; `turn` makes
+    /// the usual QoS that of the writer.
+    ///
+    /// # Errors
+    /// What the bus or `turn` says.
+    pub fn write(
+        self,
+        readers: usize,
+        mut sample: Msg,
+        turn: impl FnOnce(DataWriterQos) -> Result<DataWriterQos, String>,
+    ) -> Result<(), String> {
+        let qos = DataWriterQos::default().keep_all();
+        let qos = if self.is_reliable {
+            qos.reliable()
+        } else {
+            qos.best_effort()
+        };
+        let qos = turn(qos.max_blocking_time(Duration::from_secs(1)))?;
+        let open = || -> Result<DataWriter<Msg>, Error> {
+            let participant = DomainParticipant::new(self.domain)?;
+            let topic = participant.create_topic::<Msg>("stream")?;
+            let writer = participant.create_datawriter(&topic, qos)?;
+            writer.wait_for_matched(readers, PATIENCE)?;
+            Ok(writer)
+        };
+        let writer = open().map_err(|error| error.to_string())?;
+        serve_lines(|line| {
+            let burst: Burst = line.parse()?;
+            let sent = burst.run(|| {
+                sample.seq = sample.seq.wrapping_add(1);
+                writer.write(&sample).is_ok()
+            });
+            if self.is_reliable {
+                let done = writer.wait_for_acknowledgments(PATIENCE * 3);
+                done.map_err(|error| format!("acknowledgments: {error}"))?;
+            }
+            Ok(sent.to_string())
+        })
+    }
+
+    /// Counts samples of `size` octets, and says at each line of the input how many there were.
+    ///
+    /// # Errors
+    /// What the bus says.
+    pub fn read(self, size: usize) -> Result<(), String> {
+        let arrivals = Arc::new(Arrivals::default());
+        let (large, usual) = HELD_MAX;
+        let held = if size > LARGE_BYTES { large } else { usual };
+        let limits = ResourceLimits::UNLIMITED.max_samples(held);
+        let qos = DataReaderQos::default().keep_all().resource_limits(limits);
+        let qos = if self.is_reliable {
+            qos.reliable()
+        } else {
+            qos.best_effort()
+        };
+        let open = || -> Result<_, Error> {
+            let participant = DomainParticipant::new(self.domain)?;
+            let topic = participant.create_topic::<Msg>("stream")?;
+            let reader = participant.create_datareader(&topic, qos)?;
+            let count = Count(Arc::clone(&arrivals));
+            reader.set_listener(Some(Box::new(count)), StatusKind::DataAvailable);
+            Ok(reader)
+        };
+        let _reader = open().map_err(|error| error.to_string())?;
+        serve_lines(|_| Ok(arrivals.take().to_string()))
+    }
+}
