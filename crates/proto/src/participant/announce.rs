@@ -258,7 +258,7 @@ impl Participant {
             timestamp: Timestamp::INVALID,
             payload,
             fragment_bytes: u16::MAX,
-            written_bytes: 0,
+            charged_bytes: 0,
         }
     }
 

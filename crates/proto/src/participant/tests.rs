@@ -322,7 +322,7 @@ fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
         timestamp: Timestamp::INVALID,
         payload: SharedBytes::from_vec(local_reader("Square").announcement(from)),
         fragment_bytes: u16::MAX,
-        written_bytes: 0,
+        charged_bytes: 0,
     };
     let heartbeat = crate::message::HeartbeatFields {
         first: change.sequence,

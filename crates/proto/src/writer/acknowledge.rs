@@ -196,15 +196,12 @@ impl Writer {
             self.pushed
         };
         let acked = acked.min(last);
-        if acked > self.acked || acked == last {
-            let bytes = if acked == last {
-                Some(self.written_bytes)
-            } else {
-                self.history.get(acked).map(|change| change.written_bytes)
-            };
-            if let Some(bytes) = bytes {
-                self.acked_bytes = self.acked_bytes.max(bytes);
-            }
+        if acked == last {
+            self.window.note_all_acknowledged();
+        } else if acked > self.acked
+            && let Some(change) = self.history.get(acked)
+        {
+            self.window.note_acknowledged(change.charged_bytes);
         }
         if acked > self.acked {
             self.acked = acked;

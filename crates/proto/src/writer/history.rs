@@ -31,8 +31,9 @@ pub struct Change {
     pub packed: Option<SharedBytes>,
     /// Octets of payload in each fragment; payloads that are not longer travel whole.
     pub fragment_bytes: u16,
-    /// Octets of payload that the writer had written when this change was, its own included.
-    pub written_bytes: u64,
+    /// What was charged against the writer's window when this change was written, its own share
+    /// included, in octets.
+    pub charged_bytes: u64,
 }
 
 /// How a change travels.
@@ -386,7 +387,7 @@ mod tests {
             timestamp: Timestamp(0),
             payload: SharedBytes::copy_from(&[instance; 4]),
             fragment_bytes: 1024,
-            written_bytes: 0,
+            charged_bytes: 0,
         })
     }
 

@@ -29,6 +29,7 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 mod transmit;
+mod window;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -50,6 +51,7 @@ use self::history::{HistoryCache, slab_bytes};
 use self::pace::Pace;
 use self::reader_proxy::ReaderProxy;
 pub use self::statistics::WriterStatistics;
+use self::window::{Window, is_crowded_above};
 use crate::agenda::Agenda;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
@@ -141,8 +143,7 @@ pub struct Writer {
     /// Next fragment of the change after `pushed`.
     push_next: FragmentNumber,
     acked: SequenceNumber,
-    written_bytes: u64,
-    acked_bytes: u64,
+    window: Window,
     heartbeat: HeartbeatTimer,
     /// How long readers take to answer.
     patience: Patience,
@@ -184,8 +185,7 @@ impl Writer {
             pushed: SequenceNumber::ZERO,
             push_next: FragmentNumber::FIRST,
             acked: SequenceNumber::ZERO,
-            written_bytes: 0,
-            acked_bytes: 0,
+            window: Window::default(),
             heartbeat: HeartbeatTimer {
                 period: config.heartbeat_period,
                 ..Default::default()
@@ -252,12 +252,14 @@ impl Writer {
         }
         if !self.make_room(&new) {
             self.blocked_since.get_or_insert(now);
-            self.ask_now = self.audience.holds_history();
+            let patience = self.config.heartbeat_period;
+            self.ask_now = self.audience.holds_history()
+                && !self.window.awaits_answer(now, self.acked, patience);
             self.statistics.blocked = self.statistics.blocked.saturating_add(1);
             return Err(WriteError::WouldBlock);
         }
         self.blocked_since = None;
-        self.count_written(new.payload.len());
+        let charged_bytes = self.count_written(new.payload.len());
         let (instance, kind) = (new.instance, new.kind);
         let fragment_bytes = self.fragment_bytes();
         let sequence = self.history.push(|sequence| Change {
@@ -268,17 +270,16 @@ impl Writer {
             payload: new.payload,
             packed: new.packed,
             fragment_bytes,
-            written_bytes: self.written_bytes,
+            charged_bytes,
         });
         self.note_kind(kind, instance, sequence);
         Ok(sequence)
     }
 
-    fn count_written(&mut self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.written_bytes = self.written_bytes.saturating_add(bytes);
-        self.statistics.written = self.statistics.written.saturating_add(1);
-        self.statistics.written_bytes = self.written_bytes;
+    /// Counts a change with a payload of `bytes`; gives what is charged up to it.
+    fn count_written(&mut self, bytes: usize) -> u64 {
+        self.statistics.count_written(bytes);
+        self.window.note_written(bytes)
     }
 
     /// Notes what a change of `kind` makes of its instance.
@@ -333,7 +334,10 @@ impl Writer {
                 }
                 self.history.remove(oldest);
             }
-        } else if !self.has_byte_room(new.payload.len()) {
+        } else if !self
+            .window
+            .has_room(new.payload.len(), self.config.unacknowledged_bytes_max)
+        {
             return false;
         }
         while self.history.depth(new.instance) >= self.config.samples_per_instance_max {
@@ -350,13 +354,15 @@ impl Writer {
         true
     }
 
-    fn has_byte_room(&self, more: usize) -> bool {
-        let more = u64::try_from(more).unwrap_or(u64::MAX);
-        let pending = self.written_bytes.saturating_sub(self.acked_bytes);
-        let bytes_max = self.config.unacknowledged_bytes_max;
-        // One that is over the limit may leave while another such is being repaired.
-        let beside_another = more > bytes_max && pending <= more;
-        pending == 0 || beside_another || pending.saturating_add(more) <= bytes_max
+    /// True while a blocked writer had better wait on: what room there is would block it again at
+    /// once.
+    pub fn is_crowded(&self) -> bool {
+        let unacked = self.history.last().since(self.acked);
+        let samples_max = u64::try_from(self.config.samples_max).unwrap_or(u64::MAX);
+        self.blocked_since.is_some()
+            && self.config.depth.is_none()
+            && (self.window.is_crowded(self.config.unacknowledged_bytes_max)
+                || unacked > is_crowded_above(samples_max))
     }
 
     fn evict(&mut self, sequence: SequenceNumber) -> bool {

@@ -47,7 +47,7 @@ impl Writer {
         }
         self.pushed = sequence;
         self.acked = sequence;
-        self.acked_bytes = self.written_bytes;
+        self.window.note_all_acknowledged();
         let handed = u64::try_from(self.aside).unwrap_or(u64::MAX);
         self.statistics.in_process = self.statistics.in_process.saturating_add(handed);
         Some(sequence)

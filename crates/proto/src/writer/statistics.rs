@@ -30,6 +30,12 @@ pub struct WriterStatistics {
 }
 
 impl WriterStatistics {
+    pub(super) fn count_written(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.written = self.written.saturating_add(1);
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+    }
+
     pub(super) fn count_repair(&mut self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.repairs = self.repairs.saturating_add(1);

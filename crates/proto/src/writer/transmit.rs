@@ -215,10 +215,10 @@ impl Writer {
         if !self.audience.holds_history() {
             return;
         }
-        let pending = self.written_bytes.saturating_sub(self.acked_bytes);
         let timer = &self.heartbeat;
         let limited = self.config.depth.is_none();
-        let ask = (limited && pending > self.config.unacknowledged_bytes_max / 4)
+        let bytes_max = self.config.unacknowledged_bytes_max;
+        let ask = (limited && self.window.wants_question(bytes_max))
             || timer.pushed_since_asked >= ask_every(self.config.samples_max);
         let old = timer
             .sent_at
@@ -238,6 +238,7 @@ impl Writer {
         self.heartbeat.sent_at = Some(now);
         self.heartbeat.pushed_since_sent = 0;
         if asked {
+            self.window.note_question(now, self.pushed);
             self.heartbeat.pushed_since_asked = 0;
         }
     }

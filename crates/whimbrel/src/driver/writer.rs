@@ -46,6 +46,10 @@ const SLABS: usize = 1024;
 /// How often at most slabs that a burst left behind are given back.
 const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
+/// A writer that is blocked waits so long for more room than for one change, so that it does not
+/// block and ask at every one.
+const ROOM_PATIENCE: std::time::Duration = std::time::Duration::from_millis(2);
+
 const MATCHED: StatusMask = StatusMask::of(StatusKind::PublicationMatched);
 
 /// Statuses of a writer. DDS 1.4 §2.2.4.1.
@@ -285,8 +289,12 @@ impl WriterCore {
         }
         let deadline = max_blocking().and_then(clock::deadline);
         self.blocked.fetch_add(1, Ordering::SeqCst);
-        let written = || self.try_write(draft);
-        let waited = self.bell.wait_until(deadline, written);
+        let soon = clock::deadline(ROOM_PATIENCE);
+        let soon = [soon, deadline].into_iter().flatten().min();
+        let waited = self
+            .bell
+            .wait_until(soon, || self.try_resume(draft))
+            .or_else(|| self.bell.wait_until(deadline, || self.try_write(draft)));
         self.blocked.fetch_sub(1, Ordering::SeqCst);
         waited.unwrap_or_else(|| self.replace(draft))
     }
@@ -343,6 +351,14 @@ impl WriterCore {
         let outcome = self.admit(&mut state, now, draft);
         self.drain(state, now);
         (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
+    }
+
+    /// As [`Self::try_write`] once there is room for more than one change.
+    fn try_resume(&self, draft: &Draft) -> Option<Result<SequenceNumber, WriteError>> {
+        if self.lock().machine.is_crowded() {
+            return None;
+        }
+        self.try_write(draft)
     }
 
     /// A submessage of a remote reader.

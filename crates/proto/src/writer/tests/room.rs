@@ -13,9 +13,13 @@ fn a_full_history_blocks_until_acknowledged() {
     writer.write(NOW, change(16)).unwrap();
     writer.write(NOW, change(16)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().contains(&"heartbeat?"));
     assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
-    sent.words();
     writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), [""; 0], "an answer is on its way");
+    let later = NOW.after(writer.config().heartbeat_period);
+    assert_eq!(writer.write(later, change(16)), Err(WriteError::WouldBlock));
+    writer.poll_transmit(later, &mut sent);
     assert!(sent.words().contains(&"heartbeat?"));
     while writer.poll_event().is_some() {}
     writer
@@ -29,35 +33,76 @@ fn a_full_history_blocks_until_acknowledged() {
 fn a_history_without_limits_blocks_by_the_octets_under_way() {
     let mut writer = writer(|config| {
         config.depth = None;
-        config.unacknowledged_bytes_max = 100;
+        config.unacknowledged_bytes_max = 4000;
     });
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, false));
     // What is alone may be of any size.
-    writer.write(NOW, change(200)).unwrap();
+    writer.write(NOW, change(5000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
     writer
         .handle_acknack(NOW, READER, &acknack(2, &[], 1))
         .unwrap();
-    writer.write(NOW, change(60)).unwrap();
-    writer.write(NOW, change(40)).unwrap();
+    writer.write(NOW, change(1500)).unwrap();
+    writer.write(NOW, change(900)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(writer.write(NOW, change(1)), Err(WriteError::WouldBlock));
     writer
         .handle_acknack(NOW, READER, &acknack(3, &[], 2))
         .unwrap();
-    assert_eq!(writer.write(NOW, change(61)), Err(WriteError::WouldBlock));
-    writer.write(NOW, change(60)).unwrap();
+    assert_eq!(writer.write(NOW, change(1600)), Err(WriteError::WouldBlock));
+    writer.write(NOW, change(1560)).unwrap();
     // Two that are each over the limit, so that one leaves while the other is repaired.
     writer.poll_transmit(NOW, &mut sent);
     writer
         .handle_acknack(NOW, READER, &acknack(5, &[], 3))
         .unwrap();
-    writer.write(NOW, change(200)).unwrap();
-    writer.write(NOW, change(200)).unwrap();
-    assert_eq!(writer.write(NOW, change(200)), Err(WriteError::WouldBlock));
+    writer.write(NOW, change(5000)).unwrap();
+    writer.write(NOW, change(5000)).unwrap();
+    assert_eq!(writer.write(NOW, change(5000)), Err(WriteError::WouldBlock));
     assert_eq!(writer.statistics().blocked, 4);
+}
+
+#[test]
+fn who_streams_without_a_pause_is_answered_a_few_times_in_a_window() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let (mut written, mut questions, mut answers) = (0, 0, 0);
+    let mut asked_about = 0;
+    while written < 10_000 {
+        let outcome = writer.write(NOW, change(1400));
+        writer.poll_transmit(NOW, &mut sent);
+        let asked = sent
+            .words()
+            .iter()
+            .filter(|it| **it == "heartbeat?")
+            .count();
+        questions += asked;
+        if asked > 0 {
+            asked_about = writer.last_sequence().0;
+        }
+        if outcome.is_ok() {
+            written += 1;
+            continue;
+        }
+        assert!(writer.is_crowded());
+        // The reader answers once to what it was asked last.
+        answers += 1;
+        let answer = acknack(asked_about + 1, &[], answers);
+        writer.handle_acknack(NOW, READER, &answer).unwrap();
+        assert!(!writer.is_crowded());
+    }
+    let windows = 10_000 * (1400 + 768) / (1 << 20);
+    assert!(
+        questions <= 10 * windows,
+        "{questions} in {windows} windows"
+    );
+    assert!(
+        answers <= 2 * windows as i32,
+        "blocked {answers} times in {windows}"
+    );
 }
 
 #[test]

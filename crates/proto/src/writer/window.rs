@@ -1,0 +1,98 @@
+//! How much of what was written may wait for acknowledgement before a KEEP_ALL writer blocks, and
+//! when readers are asked for it.
+
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant};
+
+/// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
+/// memory that holds it.
+const DATAGRAM_CHARGE_BYTES: u64 = 768;
+
+/// Readers are asked for an answer so often in a window, so that room comes before it is full.
+const QUESTIONS_PER_WINDOW: u64 = 8;
+
+/// Who was blocked waits until one part in so many of the window is free, so that it does not
+/// block again at the next change.
+const RESUME_SHARE: u64 = 4;
+
+/// What is charged for changes that were written, and for those that were acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Window {
+    /// For everything written, over all time, in octets.
+    charged_bytes: u64,
+    acked_bytes: u64,
+    /// Of `charged_bytes`, what readers were asked about.
+    asked_bytes: u64,
+    /// The last question: when it left, and the newest change that it was about.
+    asked: Option<(Instant, SequenceNumber)>,
+}
+
+/// What is charged for a payload of `bytes`.
+fn charge(bytes: usize) -> u64 {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    bytes.saturating_add(DATAGRAM_CHARGE_BYTES)
+}
+
+impl Window {
+    /// A change with a payload of `bytes` is written; gives what is charged up to it.
+    pub(super) fn note_written(&mut self, bytes: usize) -> u64 {
+        self.charged_bytes = self.charged_bytes.saturating_add(charge(bytes));
+        self.charged_bytes
+    }
+
+    /// Everything is acknowledged, or nobody is waited for.
+    pub(super) fn note_all_acknowledged(&mut self) {
+        self.acked_bytes = self.charged_bytes;
+    }
+
+    /// Changes are acknowledged up to one at which `charged_bytes` were charged.
+    pub(super) fn note_acknowledged(&mut self, charged_bytes: u64) {
+        self.acked_bytes = self.acked_bytes.max(charged_bytes);
+    }
+
+    fn pending_bytes(&self) -> u64 {
+        self.charged_bytes.saturating_sub(self.acked_bytes)
+    }
+
+    /// True when a payload of `bytes` may leave while `bytes_max` wait for acknowledgement at most.
+    pub(super) fn has_room(&self, bytes: usize, bytes_max: u64) -> bool {
+        let (more, pending) = (charge(bytes), self.pending_bytes());
+        // One that is over the limit may leave while another such is being repaired.
+        let beside_another = more > bytes_max && pending <= more;
+        pending == 0 || beside_another || pending.saturating_add(more) <= bytes_max
+    }
+
+    /// True while more than three quarters of `bytes_max` wait for acknowledgement.
+    pub(super) fn is_crowded(&self, bytes_max: u64) -> bool {
+        self.pending_bytes() > is_crowded_above(bytes_max)
+    }
+
+    /// True when so much was written since the last question that it is time for another.
+    pub(super) fn wants_question(&self, bytes_max: u64) -> bool {
+        let unasked = self.charged_bytes.saturating_sub(self.asked_bytes);
+        unasked > bytes_max.wrapping_div(QUESTIONS_PER_WINDOW)
+    }
+
+    /// Readers are asked about everything up to `pushed`.
+    pub(super) fn note_question(&mut self, now: Instant, pushed: SequenceNumber) {
+        self.asked_bytes = self.charged_bytes;
+        self.asked = Some((now, pushed));
+    }
+
+    /// True while the answer to a question that left within `patience` is still to come: some of
+    /// what it was about is not among what is `acked`.
+    pub(super) fn awaits_answer(
+        &self,
+        now: Instant,
+        acked: SequenceNumber,
+        patience: Duration,
+    ) -> bool {
+        self.asked
+            .is_some_and(|(at, pushed)| acked < pushed && now.since(at) < patience)
+    }
+}
+
+/// Of a limit, what may wait for acknowledgement when a writer that was blocked goes on.
+pub(super) fn is_crowded_above(limit: u64) -> u64 {
+    limit.saturating_sub(limit.wrapping_div(RESUME_SHARE))
+}
