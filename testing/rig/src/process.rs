@@ -23,6 +23,8 @@ pub struct Usage {
     pub cpu_ns: u64,
     /// How often a thread gave up its core to wait.
     pub waits: u64,
+    /// How often a thread lost its core to another.
+    pub preempted: u64,
 }
 
 /// What a process holds.
@@ -42,6 +44,7 @@ impl Usage {
         Self {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
             waits: self.waits.saturating_sub(earlier.waits),
+            preempted: self.preempted.saturating_sub(earlier.preempted),
         }
     }
 
@@ -50,6 +53,7 @@ impl Usage {
         Self {
             cpu_ns: self.cpu_ns + other.cpu_ns,
             waits: self.waits + other.waits,
+            preempted: self.preempted + other.preempted,
         }
     }
 }
@@ -180,14 +184,12 @@ fn holding_of(status: &str) -> Option<Holding> {
 
 /// What one thread has used, by its files `schedstat` and `status`.
 fn usage_of(schedstat: &str, status: &str) -> Usage {
-    let first = schedstat.split_whitespace().next();
-    let waits = status
-        .lines()
-        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     let number = |text: Option<&str>| text.and_then(|it| it.trim().parse().ok()).unwrap_or(0);
+    let field = |name| number(status.lines().find_map(|line| line.strip_prefix(name)));
     Usage {
-        cpu_ns: number(first),
-        waits: number(waits),
+        cpu_ns: number(schedstat.split_whitespace().next()),
+        waits: field("voluntary_ctxt_switches:"),
+        preempted: field("nonvoluntary_ctxt_switches:"),
     }
 }
 
@@ -231,7 +233,7 @@ mod tests {
     fn usage_is_read_from_what_the_kernel_says() {
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
         let usage = usage_of("1500 20 3\n", status);
-        assert_eq!((usage.cpu_ns, usage.waits), (1500, 7));
+        assert_eq!((usage.cpu_ns, usage.waits, usage.preempted), (1500, 7, 9));
         assert_eq!(usage_of("", ""), Usage::default());
         let later = usage.plus(usage);
         assert_eq!(later.since(usage), usage);

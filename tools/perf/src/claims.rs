@@ -11,10 +11,8 @@ pub(crate) fn judge(sections: &[Section]) -> Vec<Claim> {
             "comp-codec" => claims.extend(codecs(section)),
             "comp-bw-batch" => claims.extend(savings(section)),
             "bundle" => claims.extend(bundles()),
-            "mak-compress" => claims.push(waiting(
-                "S4",
-                "compression gives no throughput at any size, unless the network is the bottleneck",
-            )),
+            "comp-lat-gbit" => claims.extend(cable(section)),
+            "mak-compress" => claims.extend(compressed_streams(section)),
             "cft" => claims.push(waiting(
                 "S1",
                 "filtering at the writer costs about 7 µs and wins from 10 to 20 subscribers on",
@@ -137,7 +135,7 @@ fn codecs(section: &Section) -> Vec<Claim> {
         .filter(|it| it.codec == "lz4" && it.size >= 63_000);
     let all_large =
         large_lz4.clone().count() > 0 && large_lz4.clone().all(|it| it.total_us < it.wire_us);
-    let mut claims = vec![
+    vec![
         if has_large {
             claim(
                 "S0",
@@ -160,12 +158,113 @@ fn codecs(section: &Section) -> Vec<Claim> {
             },
             sizes(&zlib),
         ),
+    ]
+}
+
+/// S0 end to end over a cable of 1 Gbit/s.
+fn cable(section: &Section) -> Vec<Claim> {
+    let texts = [
+        "end to end over 1 Gbit/s, LZ4 beats the plain sample from 63,000 B up",
+        "end to end over 1 Gbit/s, ZLIB at level 5 beats the plain sample at no size",
     ];
-    claims.push(waiting(
-        "S0",
-        "the same over a cable, end to end: needs compression in the bus",
-    ));
+    if section.notes.iter().any(|it| it.contains("does not earn")) {
+        let unknown = "the cable did not pass its self-test";
+        let judge = |text| claim("S0", text, Outcome::Waiting, unknown.into());
+        return texts.map(judge).into();
+    }
+    let pairs = |codec: &str| -> Vec<(usize, f64)> {
+        let of = |name: &str| {
+            let name = format!("Whimbrel {name}");
+            let named = section
+                .latencies
+                .iter()
+                .filter(move |it| it.contestant == name);
+            named.map(|it| (it.size, it.p50_us)).collect::<Vec<_>>()
+        };
+        let codec = of(codec);
+        let ratio = |(size, plain): (usize, f64)| {
+            let (_, packed) = codec.iter().find(|it| it.0 == size)?;
+            Some((size, packed / plain.max(1e-9)))
+        };
+        of("none").into_iter().filter_map(ratio).collect()
+    };
+    let figure = |all: &[(usize, f64)]| {
+        let texts: Vec<String> = all
+            .iter()
+            .map(|(size, ratio)| format!("{size} B {ratio:.2}"))
+            .collect();
+        format!(
+            "latency as a multiple of the plain sample's: {}",
+            texts.join(", ")
+        )
+    };
+    let (lz4, zlib) = (pairs("LZ4"), pairs("ZLIB"));
+    let large: Vec<&(usize, f64)> = lz4.iter().filter(|it| it.0 >= 63_000).collect();
+    let mut claims = Vec::new();
+    if large.is_empty() {
+        claims.push(waiting("S0", texts[0]));
+    } else {
+        let holds = large.iter().all(|it| it.1 < 1.0);
+        claims.push(claim("S0", texts[0], outcome(holds), figure(&lz4)));
+    }
+    if !zlib.is_empty() {
+        let never = zlib.iter().all(|it| it.1 >= 1.0);
+        let outcome = if never {
+            Outcome::Reproduced
+        } else {
+            Outcome::Better
+        };
+        claims.push(claim("S0", texts[1], outcome, figure(&zlib)));
+    }
     claims
+}
+
+/// Rates of streams within this of each other are equal.
+const EQUAL: f64 = 1.05;
+
+/// S4: what compression does to rates.
+fn compressed_streams(section: &Section) -> Vec<Claim> {
+    let texts = [
+        "compression raises the rate at no size, even of compressible data, where the network is \
+         no bottleneck",
+        "compression pays where the network is the bottleneck (here 100 Mbit/s)",
+    ];
+    let gains = |place: &str| -> Vec<(usize, f64)> {
+        let of = |name: &str| {
+            let name = format!("Whimbrel log {name}{place}");
+            let named = section
+                .streams
+                .iter()
+                .filter(move |it| it.contestant == name);
+            named
+                .map(|it| (it.size, it.samples_per_s))
+                .collect::<Vec<_>>()
+        };
+        let packed = of("ZLIB");
+        let gain = |(size, plain): (usize, f64)| {
+            let (_, packed) = packed.iter().find(|it| it.0 == size)?;
+            Some((size, packed / plain.max(1e-9)))
+        };
+        of("plain").into_iter().filter_map(gain).collect()
+    };
+    let judge = |text: &str, place: &str, holds: fn(&[(usize, f64)]) -> bool| {
+        let all = gains(place);
+        if all.is_empty() {
+            return waiting("S4", text);
+        }
+        let texts: Vec<String> = all
+            .iter()
+            .map(|(size, gain)| format!("{size} B × {gain:.2}"))
+            .collect();
+        let figure = format!("log text, rate with ZLIB: {}", texts.join(", "));
+        claim("S4", text, outcome(holds(&all)), figure)
+    };
+    vec![
+        judge(texts[0], "", |all| all.iter().all(|it| it.1 <= EQUAL)),
+        judge(texts[1], ", 100 Mbit/s", |all| {
+            all.iter().any(|it| it.1 > EQUAL)
+        }),
+    ]
 }
 
 /// S0: what ZLIB saves in batches, within two points or better.
@@ -204,6 +303,7 @@ fn bundles() -> Vec<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::model::StreamFigure;
 
     fn figure(contestant: &str, size: usize, min_us: f64, mean_us: f64) -> LatencyFigure {
         LatencyFigure {
@@ -240,6 +340,68 @@ mod tests {
         let claims = judge(&[section(latencies)]);
         assert_eq!(claims[0].outcome, Outcome::NotReproduced);
         assert_eq!(claims[0].figure, "at 1 of 2 sizes");
+    }
+
+    #[test]
+    fn codecs_are_judged_by_the_plain_sample_of_the_same_cable() {
+        let of = |name: &str, size, p50_us| LatencyFigure {
+            p50_us,
+            ..figure(&format!("Whimbrel {name}"), size, 0.0, 0.0)
+        };
+        let mut section = Section {
+            name: "comp-lat-gbit".into(),
+            latencies: vec![
+                of("none", 1024, 40.0),
+                of("LZ4", 1024, 50.0),
+                of("ZLIB", 1024, 90.0),
+                of("none", 63_000, 500.0),
+                of("LZ4", 63_000, 400.0),
+                of("ZLIB", 63_000, 900.0),
+            ],
+            ..Section::default()
+        };
+        let outcomes = |section: &Section| -> Vec<Outcome> {
+            let claims = judge(std::slice::from_ref(section));
+            claims.iter().map(|it| it.outcome).collect()
+        };
+        let yes = Outcome::Reproduced;
+        assert_eq!(outcomes(&section), [yes, yes]);
+        section.latencies[4].p50_us = 501.0;
+        section.latencies[5].p50_us = 499.0;
+        let (no, better) = (Outcome::NotReproduced, Outcome::Better);
+        assert_eq!(outcomes(&section), [no, better]);
+        section
+            .notes
+            .push("the cable does not earn the name".into());
+        assert_eq!(outcomes(&section), [Outcome::Waiting; 2]);
+    }
+
+    #[test]
+    fn rates_are_judged_with_and_without_a_bottleneck() {
+        let of = |name: &str, samples_per_s| StreamFigure {
+            contestant: format!("Whimbrel log {name}"),
+            size: 1024,
+            samples_per_s,
+            ..StreamFigure::default()
+        };
+        let section = Section {
+            name: "mak-compress".into(),
+            streams: vec![
+                of("plain", 100.0),
+                of("ZLIB", 30.0),
+                of("plain, 100 Mbit/s", 10.0),
+                of("ZLIB, 100 Mbit/s", 20.0),
+            ],
+            ..Section::default()
+        };
+        let claims = judge(&[section]);
+        assert_eq!(claims.len(), 2);
+        assert!(claims.iter().all(|it| it.outcome == Outcome::Reproduced));
+        assert!(
+            claims[1].figure.contains("1024 B × 2.00"),
+            "{:?}",
+            claims[1]
+        );
     }
 
     #[test]

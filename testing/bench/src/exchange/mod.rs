@@ -2,6 +2,7 @@
 //! answers, one stream.
 
 mod block;
+mod counters;
 mod stream;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +14,7 @@ use whimbrel::{
 };
 
 pub use block::Block;
+pub use counters::{COUNTERS, Counters};
 pub use stream::Stream;
 
 /// How long anything may take.

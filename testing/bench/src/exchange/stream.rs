@@ -7,7 +7,7 @@ use whimbrel::{
     DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Duration, Error, StatusKind,
 };
 
-use super::{Msg, PATIENCE};
+use super::{COUNTERS, Counters, Msg, PATIENCE};
 use crate::protocol::serve_lines;
 use crate::stream::{Arrivals, Burst, Count, is_reliable};
 
@@ -36,8 +36,8 @@ impl Stream {
         })
     }
 
-    /// Writes `sample` again and again to `readers` as each line of the input says; `turn` makes
-    /// the usual QoS that of the writer.
+    /// Writes `sample` again and again to `readers` as each line of the input says, or tells its
+    /// [`Counters`]; `turn` makes the usual QoS that of the writer.
     ///
     /// # Errors
     /// What the bus or `turn` says.
@@ -63,6 +63,9 @@ impl Stream {
         };
         let writer = open().map_err(|error| error.to_string())?;
         serve_lines(|line| {
+            if line == COUNTERS {
+                return Ok(Counters::of(&writer).to_string());
+            }
             let burst: Burst = line.parse()?;
             let sent = burst.run(|| {
                 sample.seq = sample.seq.wrapping_add(1);

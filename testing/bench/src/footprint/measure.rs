@@ -148,6 +148,7 @@ fn idle(starters: &[Starter<'_>]) -> Result<Vec<Usage>, String> {
         Usage {
             cpu_ns: both.cpu_ns / 2,
             waits: both.waits / 2,
+            preempted: both.preempted / 2,
         }
     };
     Ok(pairs.iter().zip(&before).map(since).collect())

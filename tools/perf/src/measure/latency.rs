@@ -1,10 +1,11 @@
 //! Ping-pong of several contestants in one place.
 
+use whimbrel_bench::exchange::{COUNTERS, Counters};
 use whimbrel_bench::protocol::{Order, READY, round_trips};
 use whimbrel_rig::process::{Process, Usage};
 
 use super::{MEETING, ROUND, Spread};
-use crate::contestant::{Contestant, Part, Programs};
+use crate::contestant::{Contestant, Part, Product, Programs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stop;
@@ -34,8 +35,10 @@ pub(crate) struct LatencyRow {
     pub(crate) contestant: Contestant,
     pub(crate) size: usize,
     pub(crate) spread: Spread,
-    /// What both processes used.
-    pub(crate) usage: Usage,
+    /// What the process that asks and the one that answers used.
+    pub(crate) usage: [Usage; 2],
+    /// What both writers counted, where they tell.
+    pub(crate) counters: Option<Counters>,
     /// Octets on the cable in both directions, with everything around samples.
     pub(crate) wire_bytes: Option<u64>,
     /// Round trips, with those that do not count.
@@ -48,12 +51,31 @@ pub(crate) struct LatencyRow {
 struct Pair {
     ping: Process,
     pong: Option<Process>,
+    /// How long a round trip takes, by the last round; 0 where nobody knows.
+    trip_us: f64,
+    /// Octets of its samples.
+    size: usize,
 }
 
 impl Pair {
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> [Usage; 2] {
         let pong = self.pong.as_ref().map(Process::usage).unwrap_or_default();
-        self.ping.usage().plus(pong)
+        [self.ping.usage(), pong]
+    }
+
+    /// The counters of both writers; none where nobody tells.
+    fn counters(&mut self, product: Product) -> Result<Option<Counters>, String> {
+        let (Product::Whimbrel, Some(pong)) = (product, &mut self.pong) else {
+            return Ok(None);
+        };
+        let asking: Counters = self.ping.ask(COUNTERS, ROUND)?.parse()?;
+        Ok(Some(asking.plus(pong.ask(COUNTERS, ROUND)?.parse()?)))
+    }
+
+    /// Samples of `size` octets follow: they take as much longer as they are larger, at most.
+    fn expect(&mut self, size: usize) {
+        self.trip_us *= (size as f64 / self.size.max(1) as f64).max(1.0);
+        self.size = size;
     }
 
     fn resident_kib(&self) -> u64 {
@@ -83,28 +105,41 @@ impl Race {
         for size in &self.sizes {
             let mut rows: Vec<LatencyRow> =
                 self.contestants.iter().map(|it| row(it, *size)).collect();
-            let order = self.order(*size);
+            for pair in &mut pairs {
+                pair.expect(*size);
+            }
+            for (row, pair) in rows.iter_mut().zip(&mut pairs) {
+                let counters = pair.counters(row.contestant.product);
+                row.counters = counters.map_err(Failure::Broke)?;
+            }
             for round in 0..self.rounds {
                 for turn in 0..pairs.len() {
                     stop::check()?;
                     // Nobody is always the first after a pause.
                     let at = (turn + round) % pairs.len();
+                    let order = self.order(*size, pairs[at].trip_us);
                     one_round(world, &mut pairs[at], &mut rows[at], order)
                         .map_err(Failure::Broke)?;
                     progress.step(&format!("{} {size} B", self.contestants[at].name()));
                 }
             }
-            for (row, pair) in rows.iter_mut().zip(&pairs) {
+            for (row, pair) in rows.iter_mut().zip(&mut pairs) {
                 row.resident_kib = pair.resident_kib();
+                let now = pair.counters(row.contestant.product);
+                let now = now.map_err(Failure::Broke)?;
+                row.counters = now.zip(row.counters).map(|(now, then)| now.since(then));
             }
             done(rows);
         }
         Ok(())
     }
 
-    /// As many round trips as were asked for, or take a second on the cable; at least three.
-    fn order(&self, size: usize) -> Order {
-        let trip_us = self.link.map_or(0.0, |it| 2.0 * it.ideal_us(size));
+    /// As many round trips as were asked for, or take a second by what the cable or experience
+    /// says; at least three.
+    fn order(&self, size: usize, known_us: f64) -> Order {
+        let cable_us = self.link.map_or(0.0, |it| 2.0 * it.ideal_us(size));
+        // Codecs beat the cable where a trip is known.
+        let trip_us = if known_us > 0.0 { known_us } else { cable_us };
         let fitting = (ROUND_US / trip_us.max(1e-9)) as usize;
         let count = self.per_round.min(fitting.max(3));
         Order {
@@ -134,7 +169,8 @@ fn row(contestant: &Contestant, size: usize) -> LatencyRow {
         contestant: contestant.clone(),
         size,
         spread: Spread::default(),
-        usage: Usage::default(),
+        usage: [Usage::default(); 2],
+        counters: None,
         wire_bytes: None,
         trips: 0,
         resident_kib: 0,
@@ -167,7 +203,12 @@ fn pair(
     };
     let mut command = programs.command(world, [&a, &b], contestant, part("ping"));
     let ping = Process::start(&format!("{name}, asking"), &mut command)?;
-    Ok(Pair { ping, pong })
+    Ok(Pair {
+        ping,
+        pong,
+        trip_us: 0.0,
+        size: 0,
+    })
 }
 
 fn one_round(
@@ -184,11 +225,19 @@ fn one_round(
         let (got, wanted) = (trips.len(), order.count);
         return Err(format!("{name}: {got} round trips instead of {wanted}"));
     }
-    row.usage = row.usage.plus(pair.usage().since(before));
+    for (sum, (now, then)) in row
+        .usage
+        .iter_mut()
+        .zip(pair.usage().into_iter().zip(before))
+    {
+        *sum = sum.plus(now.since(then));
+    }
     if let (Some(before), Some(after)) = (wire, world.wire_bytes()) {
         *row.wire_bytes.get_or_insert(0) += after.saturating_sub(before);
     }
     row.trips += (order.count + order.warm) as u64;
     row.spread.add_round(&trips);
+    let sum_us: f64 = trips.iter().map(|it| *it as f64 / 1000.0).sum();
+    pair.trip_us = sum_us / trips.len().max(1) as f64;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! How figures come about: contestants start together and take turns, round by round.
 
+mod crossover;
 mod latency;
 mod open;
 mod probe;
@@ -9,6 +10,7 @@ mod verdict;
 
 use std::time::Duration;
 
+pub(crate) use crossover::bisect;
 pub(crate) use latency::{LatencyRow, Race};
 pub(crate) use open::{OpenRow, measure as open_loop, sustainable};
 pub(crate) use probe::{floor_us, test_link};

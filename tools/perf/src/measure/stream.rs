@@ -1,11 +1,12 @@
 //! Streams as fast as they go, over sizes.
 
+use whimbrel_bench::exchange::{COUNTERS, Counters};
 use whimbrel_bench::protocol::READY;
 use whimbrel_bench::stream::{Burst, Received, Sent};
 use whimbrel_rig::process::{Process, Usage};
 
 use super::{MEETING, ROUND};
-use crate::contestant::{Contestant, Part, Programs};
+use crate::contestant::{Contestant, Part, Product, Programs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stop;
@@ -23,7 +24,10 @@ pub(crate) struct StreamRow {
     pub(crate) rates: Vec<f64>,
     pub(crate) written: u64,
     pub(crate) received: u64,
-    pub(crate) usage: Usage,
+    /// What the process that writes and the one that reads used.
+    pub(crate) usage: [Usage; 2],
+    /// What the writer counted, where it tells.
+    pub(crate) counters: Option<Counters>,
     pub(crate) wire_bytes: Option<u64>,
 }
 
@@ -76,6 +80,12 @@ pub(crate) fn sweep(
             progress.step(&format!("{} {size} B", row.contestant.name()));
         }
     }
+    for (runner, row) in &mut all {
+        if row.contestant.product == Product::Whimbrel {
+            let counters = runner.writer.ask(COUNTERS, ROUND).and_then(|it| it.parse());
+            row.counters = Some(counters.map_err(Failure::Broke)?);
+        }
+    }
     Ok(all.into_iter().map(|(_, row)| row).collect())
 }
 
@@ -86,7 +96,8 @@ fn row(contestant: &Contestant, size: usize) -> StreamRow {
         rates: Vec::new(),
         written: 0,
         received: 0,
-        usage: Usage::default(),
+        usage: [Usage::default(); 2],
+        counters: None,
         wire_bytes: None,
     }
 }
@@ -123,13 +134,19 @@ impl Runner {
     }
 
     fn burst(&mut self, world: &World, row: &mut StreamRow, ms: u64) -> Result<(), String> {
-        let usage = |it: &Self| it.writer.usage().plus(it.reader.usage());
+        let usage = |it: &Self| [it.writer.usage(), it.reader.usage()];
         let (before, wire) = (usage(self), world.wire_bytes());
         let order = Burst { ms, rate: 0 };
         let sent: Sent = self.writer.ask(&order.to_string(), ROUND)?.parse()?;
         std::thread::sleep(SETTLING);
         let received: Received = self.reader.ask("", MEETING)?.parse()?;
-        row.usage = row.usage.plus(usage(self).since(before));
+        for (sum, (now, then)) in row
+            .usage
+            .iter_mut()
+            .zip(usage(self).into_iter().zip(before))
+        {
+            *sum = sum.plus(now.since(then));
+        }
         row.rates.push(received.rate());
         row.written += sent.written;
         row.received += received.count;

@@ -5,7 +5,7 @@ use super::model::Report;
 /// The columns; a new one goes to the end.
 pub(super) const HEADER: &str = "scenario,contestant,size_bytes,count,min_us,mean_us,p50_us,p90_us,\
     p99_us,p99_9_us,p99_99_us,max_us,floor_multiple,cpu_us,waits,resident_kib,wire_bytes,\
-    samples_per_s,lost_percent";
+    samples_per_s,lost_percent,cpu_first_us,cpu_second_us,preempted,repairs";
 
 /// All rows of `report`; what was not measured is empty.
 pub(super) fn text(report: &Report) -> String {
@@ -14,7 +14,8 @@ pub(super) fn text(report: &Report) -> String {
     for section in &report.sections {
         for it in &section.latencies {
             text.push_str(&format!(
-                "{},{},{},{},{:.3},{:.3},{:.3},{},{},{},{},{:.3},{},{:.3},{:.3},{},{},,\n",
+                "{},{},{},{},{:.3},{:.3},{:.3},{},{},{},{},{:.3},{},{:.3},{:.3},{},{},,,\
+                 {:.3},{:.3},{:.3},{}\n",
                 section.name,
                 it.contestant,
                 it.size,
@@ -32,11 +33,15 @@ pub(super) fn text(report: &Report) -> String {
                 it.waits,
                 it.resident_kib,
                 maybe(it.wire_bytes),
+                it.cpu_sides_us[0],
+                it.cpu_sides_us[1],
+                it.preempted,
+                it.repairs.map_or_else(String::new, |it| it.to_string()),
             ));
         }
         for it in &section.streams {
             text.push_str(&format!(
-                "{},{},{},,,,,,,,,,,{:.3},,,{},{:.0},{:.3}\n",
+                "{},{},{},,,,,,,,,,,{:.3},,,{},{:.0},{:.3},{:.3},{:.3},,{}\n",
                 section.name,
                 it.contestant,
                 it.size,
@@ -44,6 +49,9 @@ pub(super) fn text(report: &Report) -> String {
                 maybe(it.wire_bytes),
                 it.samples_per_s,
                 it.lost_percent,
+                it.cpu_sides_us[0],
+                it.cpu_sides_us[1],
+                it.repairs.map_or_else(String::new, |it| it.to_string()),
             ));
         }
     }

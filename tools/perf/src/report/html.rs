@@ -135,6 +135,9 @@ fn section_text(section: &Section) -> String {
     for (has, text) in [
         (!section.latencies.is_empty(), tables::latencies(section)),
         (!section.verdicts.is_empty(), tables::verdicts(section)),
+        (!section.crossovers.is_empty(), tables::crossovers(section)),
+        (!section.budgets.is_empty(), tables::budgets(section)),
+        (!section.ledgers.is_empty(), tables::ledgers(section)),
         (!section.streams.is_empty(), tables::streams(section)),
         (!section.schedules.is_empty(), tables::schedules(section)),
         (!section.codecs.is_empty(), tables::codecs(section)),

@@ -37,6 +37,9 @@ pub(crate) struct Section {
     pub(crate) codecs: Vec<CodecFigure>,
     pub(crate) savings: Vec<SavingFigure>,
     pub(crate) verdicts: Vec<VerdictFigure>,
+    pub(crate) crossovers: Vec<CrossoverFigure>,
+    pub(crate) budgets: Vec<BudgetFigure>,
+    pub(crate) ledgers: Vec<LedgerFigure>,
     pub(crate) published: Option<Published>,
 }
 
@@ -89,8 +92,14 @@ pub(crate) struct LatencyFigure {
     pub(crate) rounds_us: Vec<f64>,
     /// Time on a core of both processes for one message.
     pub(crate) cpu_us: f64,
+    /// Of that, the process that asks, and the one that answers.
+    pub(crate) cpu_sides_us: [f64; 2],
     /// Waits of all threads for one message.
     pub(crate) waits: f64,
+    /// How often a thread lost its core to another, for one message.
+    pub(crate) preempted: f64,
+    /// Samples or fragments sent again, of all; none where nobody tells.
+    pub(crate) repairs: Option<u64>,
     pub(crate) resident_kib: u64,
     /// Octets on the cable for one message in one direction.
     pub(crate) wire_bytes: Option<f64>,
@@ -98,7 +107,7 @@ pub(crate) struct LatencyFigure {
 }
 
 /// One contestant and size as fast as it goes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct StreamFigure {
     pub(crate) contestant: String,
     pub(crate) size: usize,
@@ -106,6 +115,10 @@ pub(crate) struct StreamFigure {
     pub(crate) mbytes_per_s: f64,
     pub(crate) lost_percent: f64,
     pub(crate) cpu_us: f64,
+    /// Of that, the process that writes, and the one that reads.
+    pub(crate) cpu_sides_us: [f64; 2],
+    /// Samples or fragments sent again, of all; none where nobody tells.
+    pub(crate) repairs: Option<u64>,
     pub(crate) wire_bytes: Option<f64>,
 }
 
@@ -159,6 +172,36 @@ pub(crate) struct VerdictFigure {
     pub(crate) verdict: Verdict,
     /// Latency of A over that of B: the lower bound, the mean, the upper bound, of 95 %.
     pub(crate) ratio: [f64; 3],
+}
+
+/// From which size on B is faster than A.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CrossoverFigure {
+    pub(crate) a: String,
+    pub(crate) b: String,
+    /// The largest size at which it is not, the smallest from which it is; either may be missing.
+    pub(crate) between: [Option<usize>; 2],
+}
+
+/// Where the median of one size goes, in microseconds.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BudgetFigure {
+    pub(crate) contestant: String,
+    pub(crate) size: usize,
+    pub(crate) total_us: f64,
+    /// Stages, which together are the total.
+    pub(crate) stages: Vec<(&'static str, f64)>,
+}
+
+/// What the octets of one message on the cable are.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LedgerFigure {
+    pub(crate) contestant: String,
+    pub(crate) size: usize,
+    /// By the counters of the interface.
+    pub(crate) wire_bytes: f64,
+    /// Entries, which together are those.
+    pub(crate) entries: Vec<(&'static str, f64)>,
 }
 
 /// A table as it was published.

@@ -31,6 +31,17 @@ fn maybe(value: Option<f64>) -> String {
     value.map_or_else(|| "<span class=\"none\">n/a</span>".into(), us)
 }
 
+fn sides([a, b]: [f64; 2]) -> String {
+    format!("{} + {}", us(a), us(b))
+}
+
+fn count(value: Option<u64>) -> String {
+    value.map_or_else(
+        || "<span class=\"none\">n/a</span>".into(),
+        |it| it.to_string(),
+    )
+}
+
 pub(super) fn latencies(section: &Section) -> String {
     let columns = [
         "size B",
@@ -45,7 +56,10 @@ pub(super) fn latencies(section: &Section) -> String {
         "max µs",
         "× raw socket",
         "CPU µs",
+        "asking + answering",
         "waits",
+        "preempted",
+        "sent again",
         "RSS MiB",
         "wire B",
     ];
@@ -63,7 +77,10 @@ pub(super) fn latencies(section: &Section) -> String {
             us(it.max_us),
             maybe(it.floor_multiple),
             us(it.cpu_us),
+            sides(it.cpu_sides_us),
             us(it.waits),
+            us(it.preempted),
+            count(it.repairs),
             format!("{:.1}", it.resident_kib as f64 / 1024.0),
             it.wire_bytes
                 .map_or_else(|| "–".into(), |it| format!("{it:.0}")),
@@ -80,6 +97,8 @@ pub(super) fn streams(section: &Section) -> String {
         "MB/s",
         "lost %",
         "CPU µs a sample",
+        "writing + reading",
+        "sent again",
         "wire B a sample",
     ];
     let rows = section.streams.iter().map(|it| {
@@ -90,6 +109,8 @@ pub(super) fn streams(section: &Section) -> String {
             us(it.mbytes_per_s),
             us(it.lost_percent),
             us(it.cpu_us),
+            sides(it.cpu_sides_us),
+            count(it.repairs),
             it.wire_bytes
                 .map_or_else(|| "–".into(), |it| format!("{it:.0}")),
         ]
@@ -201,6 +222,80 @@ pub(super) fn verdicts(section: &Section) -> String {
         ]
     });
     table(&columns, rows)
+}
+
+pub(super) fn crossovers(section: &Section) -> String {
+    let columns = ["A", "B", "B is faster than A"];
+    let rows = section.crossovers.iter().map(|it| {
+        let from = match it.between {
+            [Some(low), Some(high)] => format!(
+                "from {} B to {} B on",
+                short(low as f64),
+                short(high as f64)
+            ),
+            [None, Some(first)] => format!("at every size, from {} B", short(first as f64)),
+            [_, None] => "at no size".into(),
+        };
+        vec![escape(&it.a), escape(&it.b), from]
+    });
+    format!(
+        "<p>Where it pays, found by halving the span of sizes:</p>{}",
+        table(&columns, rows)
+    )
+}
+
+/// Rows of parts that are together a whole, each row with its own names of parts.
+fn parts<'a>(
+    whole: &str,
+    unit: fn(f64) -> String,
+    rows: impl Iterator<Item = (&'a str, usize, f64, &'a [(&'static str, f64)])> + Clone,
+) -> String {
+    let first = rows.clone().next();
+    let names: Vec<&str> = first
+        .into_iter()
+        .flat_map(|it| it.3)
+        .map(|it| it.0)
+        .collect();
+    let columns = [&["size B", "who", whole], &names[..]].concat();
+    let rows = rows.map(|(who, size, total, parts)| {
+        let mut row = vec![
+            size.to_string(),
+            escape(who),
+            format!("<b>{}</b>", unit(total)),
+        ];
+        row.extend(parts.iter().map(|it| unit(it.1)));
+        row
+    });
+    table(&columns, rows)
+}
+
+pub(super) fn budgets(section: &Section) -> String {
+    let rows = section
+        .budgets
+        .iter()
+        .map(|it| (it.contestant.as_str(), it.size, it.total_us, &it.stages[..]));
+    format!(
+        "<p>Where the median goes, in µs one way; the stages are its sum. A negative rest means \
+         that the path was quicker for the bus than for what stands in for it.</p>{}",
+        parts("50 % µs", us, rows)
+    )
+}
+
+pub(super) fn ledgers(section: &Section) -> String {
+    let rows = section.ledgers.iter().map(|it| {
+        (
+            it.contestant.as_str(),
+            it.size,
+            it.wire_bytes,
+            &it.entries[..],
+        )
+    });
+    let octets = |it: f64| format!("{it:.1}");
+    format!(
+        "<p>Where the octets of a message on the cable go, by the counters of the interface, where \
+         it fits one packet:</p>{}",
+        parts("wire B", octets, rows)
+    )
 }
 
 pub(super) fn published(it: &Published) -> String {

@@ -39,6 +39,8 @@ fn report() -> Report {
             mbytes_per_s: 64.0,
             lost_percent: 0.5,
             cpu_us: 1.0,
+            cpu_sides_us: [0.4, 0.6],
+            repairs: Some(3),
             wire_bytes: None,
         }],
         schedules: vec![OpenFigure {
@@ -114,11 +116,11 @@ fn json_has_a_schema_and_csv_a_header() {
         Some(
             "scenario,contestant,size_bytes,count,min_us,mean_us,p50_us,p90_us,p99_us,p99_9_us,\
              p99_99_us,max_us,floor_multiple,cpu_us,waits,resident_kib,wire_bytes,samples_per_s,\
-             lost_percent"
+             lost_percent,cpu_first_us,cpu_second_us,preempted,repairs"
         )
     );
     for line in lines {
-        assert_eq!(line.matches(',').count(), 18, "{line}");
+        assert_eq!(line.matches(',').count(), 22, "{line}");
     }
 }
 

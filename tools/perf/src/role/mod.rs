@@ -8,8 +8,8 @@ mod ping;
 mod raw;
 mod words;
 
-use whimbrel_bench::exchange::Stream;
-use whimbrel_bench::protocol::{serve, serve_lines, stand_by};
+use whimbrel_bench::exchange::{Counters, Stream};
+use whimbrel_bench::protocol::{serve, serve_lines};
 
 use ends::Sample;
 use words::number;
@@ -43,7 +43,7 @@ pub(crate) fn play(words: &[String]) -> Result<(), String> {
         ("latency", "pong", _) => {
             let ends = ends::open(domain, ["pong", "ping"], words)?;
             ends.echo();
-            stand_by()
+            serve_lines(|_| Ok(Counters::of(&ends.writer).to_string()))
         }
         ("throughput", "pub", _) => {
             let sample = sample()?.of(number(words, "--size")?)?;

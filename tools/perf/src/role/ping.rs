@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
-use whimbrel_bench::exchange::{Block, Ends, Msg, PATIENCE};
+use whimbrel_bench::exchange::{Block, COUNTERS, Counters, Ends, Msg, PATIENCE};
 use whimbrel_bench::protocol::{Order, ROUND_TRIPS};
 
 use super::ends::{self, Sample};
@@ -48,8 +48,12 @@ impl Ping {
         })
     }
 
-    /// Answers `SIZE COUNT WARM` with round trips, `open SIZE COUNT RATE` with those of a schedule.
+    /// Answers `SIZE COUNT WARM` with round trips, `open SIZE COUNT RATE` with those of a schedule,
+    /// `counters` with those of the writer.
     pub(super) fn answer(&self, line: &str) -> Result<String, String> {
+        if line == COUNTERS {
+            return Ok(Counters::of(&self.ends.writer).to_string());
+        }
         if let Some(words) = line.strip_prefix("open ") {
             return self.open(words.parse()?);
         }

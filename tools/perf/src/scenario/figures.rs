@@ -1,14 +1,9 @@
 //! From what was measured to what is reported.
 
-use whimbrel_bench::protocol::{RTPS_BYTES, SAMPLE_BYTES};
-
 use crate::contestant::Product;
 use crate::measure::{LatencyRow, OpenRow, StreamRow, judge};
 use crate::report::Histograms;
 use crate::report::model::{LatencyFigure, OpenFigure, Section, StreamFigure, VerdictFigure};
-
-/// Of them, octets of the encapsulation header.
-const ENCAPSULATION_BYTES: usize = 4;
 
 /// Adds the rows of one size, which ran in turn.
 pub(super) fn add_latencies(
@@ -49,6 +44,9 @@ fn latency(scenario: &str, row: &LatencyRow, floor: Option<f64>) -> LatencyFigur
     let messages = (2 * row.trips).max(1) as f64;
     let name = row.contestant.name();
     let file = format!("{scenario}-{name}-{}.hdr", row.size).replace(' ', "-");
+    let [asking, answering] = row.usage;
+    let used = asking.plus(answering);
+    let cpu_us = |ns: u64| ns as f64 / messages / 1000.0;
     LatencyFigure {
         contestant: name,
         size: row.size,
@@ -63,51 +61,31 @@ fn latency(scenario: &str, row: &LatencyRow, floor: Option<f64>) -> LatencyFigur
         max_us: spread.max_us(),
         floor_multiple: floor.filter(|it| *it > 0.0).map(|it| spread.p50_us() / it),
         rounds_us: spread.rounds().to_vec(),
-        cpu_us: row.usage.cpu_ns as f64 / messages / 1000.0,
-        waits: row.usage.waits as f64 / messages,
+        cpu_us: cpu_us(used.cpu_ns),
+        cpu_sides_us: [cpu_us(asking.cpu_ns), cpu_us(answering.cpu_ns)],
+        waits: used.waits as f64 / messages,
+        preempted: used.preempted as f64 / messages,
+        repairs: row.counters.map(|it| it.repairs),
         resident_kib: row.resident_kib,
         wire_bytes: row.wire_bytes.map(|it| it as f64 / messages),
         histogram: file.to_lowercase(),
     }
 }
 
-/// Octets around a datagram: UDP 8, IPv4 20, Ethernet 14.
-const PACKET_BYTES: usize = 42;
-/// Largest sample that surely fits one packet.
-const ONE_PACKET_BYTES: usize = 1300;
-
-/// Where the octets on the cable go, sample by sample that fits a packet.
-pub(super) fn ledger(figures: &[LatencyFigure]) -> Vec<String> {
-    let fitting = figures.iter().filter(|it| it.size <= ONE_PACKET_BYTES);
-    fitting
-        .filter(|it| it.contestant.starts_with(Product::Whimbrel.name()))
-        .filter_map(|it| {
-            let wire = it.wire_bytes?;
-            let around = RTPS_BYTES - ENCAPSULATION_BYTES;
-            let known = it.size + SAMPLE_BYTES + RTPS_BYTES + PACKET_BYTES;
-            let rest = wire - known as f64;
-            Some(format!(
-                "octets of a message with {} B: payload {}, rest of the sample {SAMPLE_BYTES}, \
-                 encapsulation {ENCAPSULATION_BYTES}, RTPS {around}, UDP, IP and Ethernet \
-                 {PACKET_BYTES}, everything else (heartbeats, acknowledgments, discovery) \
-                 {rest:.1}; together {wire:.1} by the counters of the interface",
-                it.size, it.size
-            ))
-        })
-        .collect()
-}
-
 /// Adds the rows of one size.
 pub(super) fn add_streams(section: &mut Section, rows: &[StreamRow]) {
     for row in rows {
         let samples = row.received.max(1) as f64;
+        let cpu_us = row.usage.map(|it| it.cpu_ns as f64 / samples / 1000.0);
         section.streams.push(StreamFigure {
             contestant: row.contestant.name(),
             size: row.size,
             samples_per_s: row.rate(),
             mbytes_per_s: row.rate() * row.size as f64 / 1e6,
             lost_percent: row.lost_percent(),
-            cpu_us: row.usage.cpu_ns as f64 / samples / 1000.0,
+            cpu_us: cpu_us.iter().sum(),
+            cpu_sides_us: cpu_us,
+            repairs: row.counters.map(|it| it.repairs),
             wire_bytes: row.wire_bytes.map(|it| it as f64 / samples),
         });
     }
@@ -133,29 +111,5 @@ pub(super) fn add_schedules(
         let name = format!("{}-{}-{}", section.name, row.size, row.rate);
         histograms.push((format!("{name}-intended.hdr"), row.intended));
         histograms.push((format!("{name}-actual.hdr"), row.actual));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ledger_adds_up() {
-        let figure = |contestant: &str, size, wire_bytes| LatencyFigure {
-            contestant: contestant.into(),
-            size,
-            wire_bytes,
-            ..LatencyFigure::default()
-        };
-        let lines = ledger(&[
-            figure("Whimbrel", 64, Some(200.0)),
-            figure("Whimbrel", 64, None),
-            figure("Whimbrel", 4096, Some(5000.0)),
-            figure("Fast DDS", 64, Some(200.0)),
-        ]);
-        // 64 + 8 + 4 + 56 + 42 are 174.
-        assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("everything else (heartbeats, acknowledgments, discovery) 26.0"));
     }
 }

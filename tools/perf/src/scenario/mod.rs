@@ -1,6 +1,8 @@
 //! What can be measured, by name.
 
+mod account;
 mod codecs;
+mod compressed;
 mod figures;
 mod latency;
 mod published;
@@ -34,6 +36,8 @@ pub(crate) enum What {
     Peers(Place),
     /// Ping-pong of samples of a payload over a slow cable.
     Compressed(Link),
+    /// Streams with and without compression.
+    CompressedStreams,
     /// Codecs alone.
     Codecs,
     /// What batches save.
@@ -46,7 +50,6 @@ pub(crate) enum What {
     Waiting(&'static str),
 }
 
-const NO_COMPRESSION: &str = "the bus has no compression yet";
 const NO_FILTERS: &str = "content-filtered topics do not exist yet";
 const NO_TREES: &str = "JSON, XML and YAML do not exist as data representations yet";
 const NO_EMULATOR: &str = "JSON, XML and YAML do not exist yet, nor the emulator of long paths";
@@ -54,10 +57,15 @@ const NO_EMULATOR: &str = "JSON, XML and YAML do not exist yet, nor the emulator
 /// All scenarios, seed by seed.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
-    Scenario { name: "comp-lat", seed: "S0", title: "latency of log text over 100 Mbit/s",
-        shows: "How long a sample of log text takes over a cable of 100 Mbit/s, by size: from a \
-            few kilobytes up the cable is all that counts, which is what compression can win.",
+    Scenario { name: "comp-lat", seed: "S0", title: "latency of compressed text over 100 Mbit/s",
+        shows: "Median one-way latency of a sample of log text over a cable of 100 Mbit/s, plain \
+            and with each codec, by size: where a line is below that of “none”, the codec wins \
+            more on the cable than it costs on the cores.",
         what: What::Compressed(Link::FAST_ETHERNET) },
+    Scenario { name: "comp-lat-gbit", seed: "S0", title: "the same over 1 Gbit/s",
+        shows: "Median one-way latency of a sample of log text over a cable of 1 Gbit/s, as in the \
+            benchmark of S0, plain and with each codec, by size.",
+        what: What::Compressed(Link::GIGABIT) },
     Scenario { name: "comp-codec", seed: "S0", title: "codecs on log text, without a bus",
         shows: "What compressing, a wire of 1 Gbit/s and decompressing take together, by size: a \
             codec is worth it where its line is below that of the plain wire.",
@@ -93,7 +101,10 @@ pub(crate) const ALL: &[Scenario] = &[
             sample in a message of its own unless the product decides otherwise.",
         what: What::Bundles },
     Scenario { name: "mak-compress", seed: "S4", title: "rates of compressed messages",
-        shows: "", what: What::Waiting(NO_COMPRESSION) },
+        shows: "How many samples per second arrive of one writer as fast as it goes, plain and \
+            through ZLIB, of log text and of noise, over a cable without limit and over one of \
+            100 Mbit/s, by size.",
+        what: What::CompressedStreams },
     Scenario { name: "schedule", seed: "ours", title: "latency at fixed rates",
         shows: "Latency of samples that leave by a schedule whether or not answers come: counted \
             from the schedule it contains what a late sample does to those behind it, which a \
@@ -163,7 +174,10 @@ impl Scenario {
                 Ok(())
             }
             What::Peers(place) => latency::peers(setting, place, &mut section, histograms),
-            What::Compressed(link) => latency::compressed(setting, link, &mut section, histograms),
+            What::Compressed(link) => {
+                compressed::latencies(setting, link, &mut section, histograms)
+            }
+            What::CompressedStreams => compressed::streams(setting, &mut section),
             What::Codecs => codecs::blocks(setting, &mut section),
             What::Savings => codecs::savings(setting, &mut section),
             What::Bundles => streams::bundles(setting, &mut section),

@@ -5,7 +5,7 @@ use crate::report::model::Published;
 /// The table that belongs to `scenario`, where one was published.
 pub(super) fn of(scenario: &str) -> Option<Published> {
     Some(match scenario {
-        "comp-lat" | "comp-codec" => S0_LATENCY,
+        "comp-lat-gbit" | "comp-codec" => S0_LATENCY,
         "comp-bw-batch" => S0_BANDWIDTH,
         "cft" => S1_MEDIANS,
         _ => return None,

@@ -22,6 +22,12 @@ impl Link {
         burst_bytes: 3072,
     };
 
+    /// 1 Gbit/s: a larger burst would pass samples unslowed, one of a packet halves the rate.
+    pub(crate) const GIGABIT: Self = Self {
+        mbit_per_s: 1000,
+        burst_bytes: 6144,
+    };
+
     /// Both ends of the cable of [`Network::pair`] send at this rate from now on.
     ///
     /// # Errors
@@ -39,7 +45,10 @@ impl Link {
 
     /// What it is called once it has been tested.
     pub(crate) fn name(self) -> String {
-        format!("{} Mbit/s", self.mbit_per_s)
+        match self.mbit_per_s {
+            1000 => "1 Gbit/s".into(),
+            rate => format!("{rate} Mbit/s"),
+        }
     }
 
     /// How long `bytes` take on the wire, in microseconds.
@@ -79,6 +88,10 @@ mod tests {
         let link = Link::FAST_ETHERNET;
         assert!((link.ideal_us(PROBE_BYTES) - 5305.0).abs() < 1.0);
         assert!(link.judge(5012.0, 96.9).is_ok());
+        let gigabit = Link::GIGABIT;
+        assert_eq!([link, gigabit].map(Link::name), ["100 Mbit/s", "1 Gbit/s"]);
+        assert!(gigabit.judge(539.0, 884.0).is_ok());
+        assert!(gigabit.judge(1108.0, 586.0).is_err());
         // What an unshaped cable, a burst of a whole sample and a busy machine show.
         for (one_way, blast) in [(76.0, 1297.0), (3998.0, 98.0), (5300.0, 60.0)] {
             assert!(link.judge(one_way, blast).is_err());
