@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use whimbrel::qos::CompressionIds;
+
 use crate::world::{Seat, World};
 
 /// Who made it.
@@ -61,6 +63,49 @@ impl Contestant {
             variant: String::new(),
             words: Vec::new(),
         }
+    }
+
+    /// Reads `PRODUCT` or, of Whimbrel, `PRODUCT:CODEC[:LEVEL[:THRESHOLD]]`; the level is 5 and the
+    /// threshold 0 unless said.
+    ///
+    /// # Errors
+    /// There is no such product or setting.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':');
+        let name = parts.next().unwrap_or_default().to_lowercase();
+        let product = match name.as_str() {
+            "raw" => Product::Raw,
+            "whimbrel" => Product::Whimbrel,
+            "cyclone" => Product::Cyclone,
+            "fastdds" => Product::FastDds,
+            _ => {
+                return Err(format!(
+                    "{text}: there are raw, whimbrel, cyclone and fastdds, and whimbrel with a \
+                     codec such as whimbrel:lz4 or whimbrel:zlib:9:8192"
+                ));
+            }
+        };
+        let mut contestant = Self::plain(product);
+        let Some(codec) = parts.next() else {
+            return Ok(contestant);
+        };
+        let known = CompressionIds::from_name(codec).filter(|_| product == Product::Whimbrel);
+        let codec = known.ok_or_else(|| format!("{text}: no codec of this product"))?;
+        let mut number = |default: u32| match parts.next().map(str::parse) {
+            None => Ok(default),
+            Some(Ok(number)) => Ok(number),
+            Some(Err(_)) => Err(format!("{text}: no number")),
+        };
+        let (level, threshold) = (number(5)?, number(0)?);
+        if parts.next().is_some() || level > 10 {
+            return Err(format!(
+                "{text}: not CODEC:LEVEL:THRESHOLD with a level up to 10"
+            ));
+        }
+        contestant.variant = text.split_once(':').map_or("", |it| it.1).to_uppercase();
+        let setting = format!("{codec}:{level}:{threshold}");
+        contestant.words = vec!["--compress".into(), setting];
+        Ok(contestant)
     }
 
     /// Its name in tables and plots.
@@ -152,5 +197,31 @@ impl Programs {
         command.args(["--peer", other.address]);
         command.args(&contestant.words);
         command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contestants_are_read() {
+        let name = |text| Contestant::parse(text).unwrap().name();
+        assert_eq!(name("Cyclone"), "Cyclone DDS");
+        assert_eq!(name("whimbrel"), "Whimbrel");
+        let tuned = Contestant::parse("whimbrel:zlib:9").unwrap();
+        assert_eq!(tuned.name(), "Whimbrel ZLIB:9");
+        assert_eq!(tuned.words, ["--compress", "ZLIB:9:0"]);
+        for text in [
+            "",
+            "connext",
+            "cyclone:lz4",
+            "whimbrel:rar",
+            "whimbrel:lz4:11",
+            "whimbrel:lz4:x",
+            "whimbrel:lz4:1:2:3",
+        ] {
+            assert!(Contestant::parse(text).is_err(), "{text}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod claims;
+mod compare;
 mod contestant;
 mod criteria;
 mod failure;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::criteria::Criteria;
+use crate::measure::Verdict;
 
 /// Measures Whimbrel beside its peers and the raw socket, and reproduces the measurements that it
 /// was founded on. Exit codes: 0 good, 1 a criterion was missed, 2 it could not begin, 3 it broke
@@ -35,6 +36,40 @@ pub(crate) enum Command {
         #[command(flatten)]
         how: How,
     },
+    /// Whether A is faster than B: two configurations in turn, or two reports of one machine.
+    Compare {
+        /// `whimbrel`, `whimbrel:lz4`, `whimbrel:zlib:9:8192`, `cyclone`, `fastdds`, `raw`, or a
+        /// report.json.
+        a: String,
+        /// The same.
+        b: String,
+        #[command(flatten)]
+        race: Racing,
+        /// Octets of a sample.
+        #[arg(long, value_delimiter = ',', default_value = "64",
+            value_parser = clap::value_parser!(u32).range(1..=1 << 29))]
+        sizes: Vec<u32>,
+        /// Ends with exit code 1 where any size has another verdict.
+        #[arg(long)]
+        expect: Option<Verdict>,
+    },
+    /// From which size on B is faster than A, by halving.
+    Crossover {
+        /// As for `compare`.
+        a: String,
+        /// As for `compare`.
+        b: String,
+        #[command(flatten)]
+        race: Racing,
+        /// The smallest size in octets.
+        #[arg(long, default_value_t = 64,
+            value_parser = clap::value_parser!(u32).range(1..=1 << 29))]
+        from: u32,
+        /// The largest.
+        #[arg(long, default_value_t = 1 << 20,
+            value_parser = clap::value_parser!(u32).range(1..=1 << 29))]
+        to: u32,
+    },
     /// The highest rate at which nothing is lost and 99 % of latencies keep to a bound.
     Rate {
         /// Octets of a sample.
@@ -60,6 +95,39 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
+}
+
+/// How two configurations take turns.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Racing {
+    /// Where: two processes, one process, two hosts, or two hosts with a slow cable.
+    #[arg(long, value_enum, default_value = "inter")]
+    pub(crate) place: Where,
+    /// How often each has its turn.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub(crate) rounds: u32,
+    /// Round trips of each turn.
+    #[arg(long, default_value_t = 200,
+        value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
+    pub(crate) per_round: u32,
+    /// What samples of Whimbrel hold: log, zeros, random, image or file:PATH.
+    #[arg(long, default_value = "log")]
+    pub(crate) payload: String,
+    /// Where the programs of the peers are.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) peers: Option<PathBuf>,
+}
+
+/// Where two configurations take turns.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum Where {
+    Inter,
+    Intra,
+    Dual,
+    #[value(name = "100mbit")]
+    FastEthernet,
+    #[value(name = "1gbit")]
+    Gigabit,
 }
 
 /// How scenarios run.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use serde_json::Value;
 use whimbrel_payload::SEED;
 
 use crate::contestant::{Product, Programs};
@@ -42,6 +43,9 @@ pub(crate) fn facts(programs: &Programs) -> BTreeMap<String, String> {
     for name in ["rmem_default", "rmem_max", "wmem_default", "wmem_max"] {
         note(name, read(&format!("/proc/sys/net/core/{name}")));
     }
+    note("qdisc", read("/proc/sys/net/core/default_qdisc"));
+    note("loopback", path("lo", &["qdisc", "mtu", "state"]));
+    note("offloads of loopback", offloads("lo"));
     note("date", said_by("date", &["--utc", "+%Y-%m-%d %H:%M UTC"]));
     note(
         "commit",
@@ -66,6 +70,58 @@ pub(crate) fn facts(programs: &Programs) -> BTreeMap<String, String> {
     facts
 }
 
+/// What differs between passports so that figures cannot be compared: the machine and how it was
+/// set up, not what ran on it. A passport that lacks a fact is unlike any other.
+pub(crate) fn unlike(a: &Value, b: &Value) -> Vec<String> {
+    let text = |passport: &Value, name: &str| match passport[name].as_str() {
+        Some(text) => text.to_owned(),
+        None => "not told".into(),
+    };
+    ALIKE
+        .iter()
+        .map(|name| (name, text(a, name), text(b, name)))
+        .filter(|(_, a, b)| a != b || a == "not told")
+        .map(|(name, a, b)| format!("{name}: {a} and {b}"))
+        .collect()
+}
+
+/// Facts that must be equal for figures to be comparable.
+const ALIKE: &[&str] = &[
+    "cpu",
+    "cores",
+    "governor",
+    "memory",
+    "kernel",
+    "rmem_default",
+    "rmem_max",
+    "wmem_default",
+    "wmem_max",
+    "qdisc",
+    "loopback",
+    "offloads of loopback",
+    "build",
+    "cores of the processes",
+];
+
+/// The words after each of `names` in what the system says of `interface`.
+fn path(interface: &str, names: &[&str]) -> String {
+    let said = said_by("ip", &["-o", "link", "show", "dev", interface]);
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let named = words.windows(2).filter(|it| names.contains(&it[0]));
+    let texts: Vec<String> = named.map(|it| it.join(" ")).collect();
+    texts.join(", ")
+}
+
+/// Which offloads `interface` has on, as `ethtool` says.
+fn offloads(interface: &str) -> String {
+    let said = said_by("ethtool", &["-k", interface]);
+    let on = said.lines().filter_map(|line| {
+        let (name, value) = line.trim().split_once(": ")?;
+        value.starts_with("on").then_some(name)
+    });
+    on.collect::<Vec<&str>>().join(", ")
+}
+
 fn field(text: &str, name: &str) -> String {
     let line = text.lines().find(|line| line.starts_with(name));
     let value = line.and_then(|it| it.split_once(':')).map(|it| it.1.trim());
@@ -87,5 +143,23 @@ mod tests {
         let text = "processor\t: 0\nmodel name\t: Best of All 9000\n";
         assert_eq!(field(text, "model name"), "Best of All 9000");
         assert_eq!(field(text, "memory"), "");
+    }
+
+    #[test]
+    fn only_passports_of_one_machine_are_alike() {
+        let passport = |cpu: &str, date: &str| {
+            let mut facts = serde_json::Map::new();
+            for name in ALIKE {
+                facts.insert((*name).to_owned(), "x".into());
+            }
+            facts.insert("cpu".into(), cpu.into());
+            facts.insert("date".into(), date.into());
+            Value::Object(facts)
+        };
+        let (one, later) = (passport("one", "today"), passport("one", "tomorrow"));
+        assert!(unlike(&one, &later).is_empty());
+        let other = passport("another", "today");
+        assert_eq!(unlike(&one, &other), ["cpu: one and another"]);
+        assert_eq!(unlike(&Value::Null, &Value::Null).len(), ALIKE.len());
     }
 }

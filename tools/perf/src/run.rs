@@ -6,6 +6,7 @@ use std::time::Instant;
 use whimbrel_bench::goal::Goal;
 
 use crate::claims;
+use crate::compare;
 use crate::contestant::Programs;
 use crate::criteria::Criteria;
 use crate::failure::Failure;
@@ -40,6 +41,20 @@ pub(crate) fn command(command: Command) -> Result<(), Failure> {
         }
         Command::Reproduce { seed, how } => measure(&Scenario::of_seed(&seed)?, &how),
         Command::Goals { how } => goals(&how),
+        Command::Compare {
+            a,
+            b,
+            race,
+            sizes,
+            expect,
+        } => compare::compare([&a, &b], &race, &sizes, expect),
+        Command::Crossover {
+            a,
+            b,
+            race,
+            from,
+            to,
+        } => compare::crossover([&a, &b], &race, [from, to]),
         Command::Rate { size, p99_max } => rate(size, p99_max),
         Command::Sanity { criteria } => sanity(&criteria),
         Command::Role { .. } => Ok(()),

@@ -16,7 +16,7 @@ pub(crate) use open::{OpenRow, measure as open_loop, sustainable};
 pub(crate) use probe::{floor_us, test_link};
 pub(crate) use spread::Spread;
 pub(crate) use stream::{StreamRow, sweep};
-pub(crate) use verdict::{Verdict, judge};
+pub(crate) use verdict::{Verdict, judge, judge_apart};
 
 /// How long it may take to meet.
 const MEETING: Duration = Duration::from_secs(30);

@@ -67,10 +67,24 @@ impl World {
             place,
             notes,
         };
+        world.notes.extend(world.path());
         if world.seats()[0].core.is_none() {
             world.notes.push("one core for both processes".into());
         }
         Ok(world)
+    }
+
+    /// The cable as the system sees it: largest packet and queue.
+    fn path(&self) -> Option<String> {
+        let (network, Place::Dual(_)) = (self.network.as_ref()?, self.place) else {
+            return None;
+        };
+        let link = network.read("a", "ip -o link show dev va").ok()?;
+        let queue = network.read("a", "tc qdisc show dev va").ok()?;
+        let words: Vec<&str> = link.split_whitespace().collect();
+        let mtu = words.windows(2).find(|it| it[0] == "mtu")?[1];
+        let queue = queue.lines().next().unwrap_or_default().trim();
+        Some(format!("cable: virtual, MTU {mtu}, {queue}"))
     }
 
     /// The seats of the process that measures and of the one that answers.

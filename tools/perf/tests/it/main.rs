@@ -1,5 +1,7 @@
 //! Each scenario in miniature, and what happens when a run goes wrong.
 
+mod compare;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
