@@ -11,6 +11,8 @@ pub enum Reason {
     Repair,
     /// The pace allows the next fragments.
     Pace,
+    /// Changes have waited for others long enough.
+    Bundle,
     /// A reader that does not progress will be given up.
     StuckReader,
     /// An acknowledgement is due.

@@ -1,4 +1,4 @@
-//! Puts RTPS messages together without copying payloads.
+//! Puts RTPS messages together without copying payloads that are more than small.
 //!
 //! Headers go into one scratch buffer that is used again and again; payloads stay where they are.
 //! A message leaves as a list of slices.
@@ -30,6 +30,9 @@ pub(crate) const ENDIAN: Endian = Endian::Little;
 
 /// Slices a message may consist of.
 const PARTS_MAX: usize = 64;
+
+/// Payloads of so many octets and fewer are copied: that is cheaper than one more slice.
+const COPIED_BYTES_MAX: usize = 1024;
 
 /// Slices kept free for what one submessage adds.
 const PARTS_PER_SUBMESSAGE: usize = 3;
@@ -158,10 +161,17 @@ impl MessageBuilder {
         }
     }
 
-    fn payload(&mut self, bytes: SharedBytes) {
+    fn payload(&mut self, bytes: &SharedBytes) {
         let pad = padding(bytes.len(), 4);
+        if bytes.len() <= COPIED_BYTES_MAX {
+            self.compose(|out| {
+                out.extend_from_slice(bytes);
+                out.resize(out.len().saturating_add(pad), 0);
+            });
+            return;
+        }
         self.len = self.len.saturating_add(bytes.len());
-        self.parts.push(Part::Payload(bytes));
+        self.parts.push(Part::Payload(bytes.clone()));
         if pad > 0 {
             self.compose(|out| out.resize(out.len().saturating_add(pad), 0));
         }
@@ -220,9 +230,7 @@ impl MessageBuilder {
         self.compose(|out| {
             data.compose_head(out, ENDIAN, payload.len());
         });
-        if !payload.is_empty() {
-            self.payload(payload.clone());
-        }
+        self.payload(payload);
         self.inline_qos = list.unwrap_or_default();
     }
 
@@ -276,7 +284,7 @@ impl MessageBuilder {
             frag.compose_head(out, ENDIAN, fragment.len());
         });
         if let Some(bytes) = payload.slice_of(fragment) {
-            self.payload(bytes);
+            self.payload(&bytes);
         }
         self.inline_qos = list.unwrap_or_default();
     }

@@ -16,6 +16,9 @@ pub(crate) trait Member: Send + Sync {
     /// Tells the bus what it is like now.
     fn announce(&self, control: &mut Participant, now: Instant);
 
+    /// Does itself what its group says from now on.
+    fn follow_group(&self) {}
+
     /// What it is, to be found by its type.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -39,6 +42,7 @@ impl Members {
         // Dropped without a lock held: each may be the last handle by then, and take its entity
         // off the bus.
         let members = self.alive();
+        members.iter().for_each(|member| member.follow_group());
         core.change(|control, now| {
             for member in &members {
                 member.announce(control, now);
@@ -51,9 +55,13 @@ impl Members {
         &self,
         is_wanted: impl Fn(&T) -> bool,
     ) -> Option<Arc<T>> {
+        self.all().into_iter().find(|it| is_wanted(it))
+    }
+
+    /// Those that still have handles and are a `T`.
+    pub(crate) fn all<T: Any + Send + Sync>(&self) -> Vec<Arc<T>> {
         let members = self.alive().into_iter().map(Member::into_any);
-        let mut members = members.filter_map(|it| it.downcast::<T>().ok());
-        members.find(|it| is_wanted(it))
+        members.filter_map(|it| it.downcast::<T>().ok()).collect()
     }
 
     fn alive(&self) -> Vec<Arc<dyn Member>> {

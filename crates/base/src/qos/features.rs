@@ -189,7 +189,9 @@ features! {
     Deadline "finite" |set| endpoints!(set, deadline.period = SPAN), [REFUSED, ALL_REFUSED];
     LatencyBudget "zero" |_| (), ["crates/proto/src/writer/tests.rs::a_lone_sample_is_one_message"];
     LatencyBudget "above zero"
-        |set| endpoints!(set, latency_budget.duration = SPAN), [REFUSED, ALL_REFUSED];
+        |set| endpoints!(set, latency_budget.duration = SPAN),
+        ["crates/proto/src/writer/tests/bundles.rs::samples_wait_for_the_latency_budget",
+         "crates/whimbrel/tests/it/bundling.rs::a_bundle_leaves_in_time"];
     Ownership "SHARED" |_| (), [ACCEPTED];
     Ownership "EXCLUSIVE"
         |set| endpoints!(set, ownership = Ownership::Exclusive), [REFUSED, ALL_REFUSED];

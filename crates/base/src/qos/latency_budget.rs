@@ -8,17 +8,13 @@ use crate::time::Duration;
 /// A hint at how long a sample may be held back on its way. DDS 1.4 §2.2.3.8. Changeable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LatencyBudget {
-    /// Zero by default: send at once.
+    /// Zero by default: nothing is to wait that need not.
     pub duration: Duration,
 }
 
 impl Policy for LatencyBudget {
     const ID: PolicyId = PolicyId::LatencyBudget;
     const CHANGEABLE: bool = true;
-
-    fn unsupported(&self) -> Option<&'static str> {
-        (!self.duration.is_zero()).then_some("samples are always sent at once")
-    }
 }
 
 impl RequestOffered for LatencyBudget {

@@ -10,6 +10,7 @@
 
 pub mod policy;
 
+pub mod bundling;
 pub mod compression;
 pub mod data_representation;
 pub mod deadline;
@@ -51,6 +52,7 @@ pub mod features;
 #[cfg(test)]
 mod tests;
 
+pub use bundling::Bundling;
 pub use compatibility::{Verdict, compare, is_compatible};
 pub use compression::{Compression, CompressionIds};
 pub use data_representation::{DataRepresentation, DataRepresentationId};

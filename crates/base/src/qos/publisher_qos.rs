@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::bundling::Bundling;
 use super::entity_factory::EntityFactory;
 use super::group_data::GroupData;
 use super::partition::Partition;
@@ -23,6 +24,8 @@ pub struct PublisherQos {
     pub partition: Partition,
     /// Whether created entities are enabled at once.
     pub entity_factory: EntityFactory,
+    /// When the samples of its writers share messages.
+    pub bundling: Bundling,
 }
 
 impl PublisherQos {
@@ -54,6 +57,13 @@ impl PublisherQos {
         self
     }
 
+    /// When the samples of its writers share messages, where they say nothing else.
+    #[must_use]
+    pub fn bundling(mut self, bundling: Bundling) -> Self {
+        self.bundling = bundling;
+        self
+    }
+
     /// Refuses values that contradict each other. DDS 1.4 §2.2.3.
     pub fn check(&self) -> Result<(), InconsistentPolicy> {
         check_octets(PolicyId::GroupData, &self.group_data.value)?;
@@ -67,6 +77,7 @@ impl PublisherQos {
             presentation,
             partition,
             entity_factory,
+            bundling: _,
         } = self;
         supported(group_data)?;
         supported(presentation)?;
@@ -83,6 +94,7 @@ impl PublisherQos {
             presentation,
             partition,
             entity_factory,
+            bundling: _,
         } = self;
         changeable(group_data, &new.group_data)?;
         changeable(presentation, &new.presentation)?;

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::bundling::Bundling;
 use super::compression::CompressionIds;
 use super::data_representation::{DataRepresentation, DataRepresentationId};
 use super::deadline::Deadline;
@@ -63,6 +64,8 @@ pub struct DataWriterQos {
     pub writer_data_lifecycle: WriterDataLifecycle,
     /// How samples are encoded.
     pub data_representation: DataRepresentation,
+    /// When samples share messages; as the publisher says where nothing is said here.
+    pub bundling: Option<Bundling>,
 }
 
 impl Default for DataWriterQos {
@@ -84,6 +87,7 @@ impl Default for DataWriterQos {
             resource_limits: ResourceLimits::default(),
             writer_data_lifecycle: WriterDataLifecycle::default(),
             data_representation: DataRepresentation::default(),
+            bundling: None,
         }
     }
 }
@@ -138,6 +142,13 @@ impl DataWriterQos {
     pub fn autodispose_unregistered_instances(mut self, yes: bool) -> Self {
         self.writer_data_lifecycle
             .autodispose_unregistered_instances = yes;
+        self
+    }
+
+    /// When samples share messages.
+    #[must_use]
+    pub fn bundling(mut self, bundling: Bundling) -> Self {
+        self.bundling = Some(bundling);
         self
     }
 
@@ -196,6 +207,7 @@ impl DataWriterQos {
             resource_limits,
             writer_data_lifecycle,
             data_representation,
+            bundling: _,
         } = self;
         supported(user_data)?;
         supported(durability)?;
@@ -236,6 +248,7 @@ impl DataWriterQos {
             resource_limits,
             writer_data_lifecycle,
             data_representation,
+            bundling: _,
         } = self;
         changeable(user_data, &new.user_data)?;
         changeable(durability, &new.durability)?;

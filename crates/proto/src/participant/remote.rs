@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
-use whimbrel_base::qos::{EntityFactory, PublisherQos, SubscriberQos};
+use whimbrel_base::qos::{Bundling, EntityFactory, PublisherQos, SubscriberQos};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
@@ -180,6 +180,7 @@ impl RemoteWriter {
             presentation: endpoint.presentation,
             partition: endpoint.partition.clone(),
             entity_factory: EntityFactory::default(),
+            bundling: Bundling::default(),
         };
         Self { data, publisher }
     }

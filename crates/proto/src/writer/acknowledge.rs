@@ -282,11 +282,14 @@ impl Writer {
         next = earlier(next, self.repairs.next(&self.readers, ReaderProxy::due));
         next = earlier(next, self.paced_until.map(|at| (at, Reason::Pace)));
         next = earlier(next, self.held_until.map(|at| (at, Reason::Pace)));
+        let bundle = self.bundle.leaves_at;
+        next = earlier(next, bundle.map(|at| (at, Reason::Bundle)));
         earlier(next, self.stuck_at())
     }
 
     /// Acts on deadlines that have passed; [`Writer::poll_transmit`] then sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.end_waiting(now);
         if self.stuck_at().is_some_and(|(at, _)| at <= now) {
             self.give_up_stuck_readers(now);
         }

@@ -6,6 +6,8 @@ use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::time::Duration;
 
+use super::bundle::Bundling;
+
 /// Settings of a [`super::Writer`].
 #[derive(Clone, Debug)]
 pub struct WriterConfig {
@@ -63,6 +65,8 @@ pub struct WriterConfig {
     pub bytes_per_second_max: u64,
     /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
+    /// How new changes leave; each at once by default.
+    pub bundling: Bundling,
 }
 
 impl WriterConfig {
@@ -93,6 +97,7 @@ impl WriterConfig {
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
             burst_bytes: 256 * 1024,
+            bundling: Bundling::Off,
         }
     }
 }

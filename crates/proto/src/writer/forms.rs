@@ -25,6 +25,11 @@ impl Forms {
         if self.all { Form::Packed } else { Form::Plain }
     }
 
+    /// True where some addresses get plain changes and others compressed ones.
+    pub(super) fn is_divided(&self) -> bool {
+        self.divided.is_some()
+    }
+
     /// The addresses at which plain changes are wanted, and those at which compressed ones are,
     /// where that differs for this change.
     pub(super) fn divided(&self, change: &Change) -> Option<(&[Locator], &[Locator])> {

@@ -267,20 +267,19 @@ impl HistoryCache {
         self.last = self.last.max(sequence);
     }
 
-    fn position(&self, sequence: SequenceNumber) -> Option<usize> {
-        // Without sweeps the slots are consecutive, so this guess is nearly always right.
+    /// Where `sequence` is as long as no slots were swept away: that is nearly always right.
+    fn guess(&self, sequence: SequenceNumber) -> Option<usize> {
         let front = self.slots.front()?.sequence;
         let guess = usize::try_from(sequence.since(front)).ok()?;
-        if self
-            .slots
-            .get(guess)
-            .is_some_and(|slot| slot.sequence == sequence)
-        {
-            return Some(guess);
-        }
-        self.slots
-            .binary_search_by_key(&sequence, |slot| slot.sequence)
-            .ok()
+        let slot = self.slots.get(guess)?;
+        (slot.sequence == sequence).then_some(guess)
+    }
+
+    fn position(&self, sequence: SequenceNumber) -> Option<usize> {
+        self.guess(sequence).or_else(|| {
+            let found = |slot: &Slot| slot.sequence;
+            self.slots.binary_search_by_key(&sequence, found).ok()
+        })
     }
 
     /// The change numbered `sequence`, if kept.
@@ -290,8 +289,11 @@ impl HistoryCache {
 
     /// The oldest kept change numbered `from` or later.
     pub(super) fn next_from(&self, from: SequenceNumber) -> Option<&Change> {
-        let start = match self.slots.binary_search_by_key(&from, |slot| slot.sequence) {
-            Ok(at) | Err(at) => at,
+        let start = match self.guess(from) {
+            Some(at) => at,
+            None => match self.slots.binary_search_by_key(&from, |slot| slot.sequence) {
+                Ok(at) | Err(at) => at,
+            },
         };
         self.slots
             .iter()

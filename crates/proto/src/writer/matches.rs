@@ -12,6 +12,7 @@ use crate::peer::MatchedReader;
 impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
+        self.unseal();
         let guid = reader.guid;
         let packed = reader.packed || self.forms.packed;
         if let Some(known) = self.readers.get_mut(&guid) {
@@ -102,6 +103,7 @@ impl Writer {
     /// Forgets `reader`.
     pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
         if let Some(gone) = self.readers.remove(&reader) {
+            self.unseal();
             if gone.aside {
                 self.aside = self.aside.saturating_sub(1);
             } else {

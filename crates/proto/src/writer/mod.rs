@@ -9,6 +9,7 @@
 
 mod acknowledge;
 mod audience;
+mod bundle;
 mod config;
 mod divide;
 #[cfg(test)]
@@ -19,10 +20,12 @@ mod flow;
 #[cfg(test)]
 mod form_tests;
 mod forms;
+mod gather;
 mod history;
 mod matches;
 mod pace;
 mod pass;
+mod push;
 mod queries;
 mod reader_proxy;
 mod statistics;
@@ -42,6 +45,8 @@ use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 use self::audience::Audience;
+use self::bundle::{Bundle, Cause};
+pub use self::bundle::{Bundling, BundlingStatistics};
 pub use self::config::WriterConfig;
 use self::endings::Endings;
 use self::fates::Pushes;
@@ -156,6 +161,10 @@ pub struct Writer {
     departed_at: Option<Instant>,
     /// New changes wait until then.
     held_until: Option<Instant>,
+    /// What waits to leave with others.
+    bundle: Bundle,
+    /// New changes were sent, and nobody has asked how long that took.
+    departed: bool,
     /// A reader that has acknowledged no more than all have.
     laggard: Option<Guid>,
     /// A reader that owes an answer.
@@ -195,6 +204,8 @@ impl Writer {
             pushes: Pushes::default(),
             departed_at: None,
             held_until: None,
+            bundle: Bundle::new(MessageBuilder::new(config.guid.prefix), config.bundling),
+            departed: false,
             laggard: None,
             debtor: None,
             blocked_since: None,
@@ -219,7 +230,10 @@ impl Writer {
 
     /// Its counters.
     pub fn statistics(&self) -> WriterStatistics {
-        self.statistics
+        WriterStatistics {
+            bundling: self.bundle.statistics,
+            ..self.statistics
+        }
     }
 
     /// Adds a change to history; [`Writer::poll_transmit`] sends it.
@@ -251,6 +265,7 @@ impl Writer {
             return Err(WriteError::OutOfMemory);
         }
         if !self.make_room(&new) {
+            self.bundle.leave(Cause::Room);
             self.blocked_since.get_or_insert(now);
             let patience = self.config.heartbeat_period;
             self.ask_now = self.audience.holds_history()
@@ -258,7 +273,7 @@ impl Writer {
             self.statistics.blocked = self.statistics.blocked.saturating_add(1);
             return Err(WriteError::WouldBlock);
         }
-        self.blocked_since = None;
+        let pressed = self.blocked_since.take().is_some();
         let charged_bytes = self.count_written(new.payload.len());
         let (instance, kind) = (new.instance, new.kind);
         let fragment_bytes = self.fragment_bytes();
@@ -273,6 +288,7 @@ impl Writer {
             charged_bytes,
         });
         self.note_kind(kind, instance, sequence);
+        self.gather(now, pressed);
         Ok(sequence)
     }
 
@@ -329,7 +345,8 @@ impl Writer {
                 let Some(oldest) = self.history.oldest(new.instance) else {
                     break;
                 };
-                if oldest > self.pushed && !self.audience.destinations().is_empty() {
+                let unsent = oldest > self.pushed && !self.audience.destinations().is_empty();
+                if unsent && !self.seal() {
                     return false;
                 }
                 self.history.remove(oldest);
@@ -409,6 +426,7 @@ impl Writer {
         self.pushed = self.history.last();
         self.push_next = FragmentNumber::FIRST;
         self.heartbeat.reconsider = true;
+        self.bundle.clear();
     }
 
     /// True when some reader takes compressed changes, or one that does may come for what is

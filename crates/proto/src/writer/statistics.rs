@@ -1,5 +1,7 @@
 //! What a writer counts.
 
+use super::bundle::BundlingStatistics;
+
 /// Counters of a writer.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WriterStatistics {
@@ -27,6 +29,8 @@ pub struct WriterStatistics {
     pub given_up: u64,
     /// Changes handed to readers of this process, past the network; once for each reader.
     pub in_process: u64,
+    /// Of changes that waited for others.
+    pub bundling: BundlingStatistics,
 }
 
 impl WriterStatistics {

@@ -21,6 +21,7 @@ impl Writer {
         self.paced_until = None;
         self.held_until = None;
         self.message.set_bulk(self.sends_bulk());
+        self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
         self.push(now, outbox);
@@ -42,96 +43,8 @@ impl Writer {
         self.pushes.last() > self.acked || next.is_some_and(|it| it.fragments(form) > 1)
     }
 
-    /// Sends changes that have not left yet to every reader's address.
-    fn push(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        if self.pushed >= self.history.last() {
-            return;
-        }
-        if self.audience.destinations().is_empty() {
-            self.skip_unsent();
-            self.update_acknowledged();
-            self.progress = true;
-            return;
-        }
-        if self.holds_back(now) {
-            return;
-        }
-        let pushed_before = self.pushed;
-        let inline_qos = self.audience.wants_inline_qos();
-        let before = (self.pushed, self.push_next);
-        let mut message = core::mem::take(&mut self.message);
-        message.begin(self.message_bytes_max());
-        let mut held_up = false;
-        let form = self.forms.shared();
-        while let Some(change) = self.history.next_from(self.pushed.next()) {
-            if change.fragments(form) > 1 {
-                held_up = !self.push_fragments(now, &mut message, outbox);
-                if held_up {
-                    break;
-                }
-                continue;
-            }
-            let sequence = change.sequence;
-            if self.forms.divided(change).is_some() {
-                self.push_both(&mut message, sequence, outbox);
-                self.pushed = sequence;
-                self.count_pushed(1);
-                continue;
-            }
-            let bytes = change.payload_in(form).len();
-            if !message.has_room(bytes.saturating_add(MESSAGE_OVERHEAD_BYTES)) {
-                message.flush(self.audience.destinations(), outbox);
-            }
-            message.timestamp(change.timestamp);
-            let ids = (EntityId::UNKNOWN, self.config.guid.entity);
-            message.data(ids, change, form, inline_qos);
-            self.pushed = sequence;
-            self.count_pushed(1);
-        }
-        if !held_up {
-            self.pushed = self.pushed.max(self.history.last());
-        }
-        let moved = before != (self.pushed, self.push_next);
-        self.heartbeat.reconsider |= moved;
-        if moved {
-            self.piggyback(now, &mut message);
-            self.hurry_heartbeat(now);
-        }
-        message.flush(self.audience.destinations(), outbox);
-        self.message = message;
-        if self.blocked_since.is_some() && self.pushed > pushed_before {
-            self.progress = true;
-        }
-    }
-
-    /// True when new changes wait for others to leave with; else notes that they leave.
-    fn holds_back(&mut self, now: Instant) -> bool {
-        if self.config.push_period.is_zero() {
-            return false;
-        }
-        let crowd = self.config.push_period_per_reader.times(self.crowd());
-        let next = self.departed_at;
-        let next = next.map(|at| at.after(self.config.push_period.plus(crowd)));
-        self.held_until = next.filter(|at| *at > now);
-        if self.held_until.is_none() {
-            self.departed_at = Some(now);
-        }
-        self.held_until.is_some()
-    }
-
-    /// Lets new changes leave at the next transmission, whatever left lately.
-    pub fn hurry(&mut self) {
-        self.departed_at = None;
-    }
-
-    fn count_pushed(&mut self, changes: u32) {
-        let timer = &mut self.heartbeat;
-        timer.pushed_since_asked = timer.pushed_since_asked.saturating_add(changes);
-        timer.pushed_since_sent = timer.pushed_since_sent.saturating_add(changes);
-    }
-
     /// Sends fragments of the change after `pushed` while the pace allows; true when all left.
-    fn push_fragments(
+    pub(super) fn push_fragments(
         &mut self,
         now: Instant,
         message: &mut MessageBuilder,
@@ -211,7 +124,7 @@ impl Writer {
     }
 
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
-    fn piggyback(&mut self, now: Instant, message: &mut MessageBuilder) {
+    pub(super) fn piggyback(&mut self, now: Instant, message: &mut MessageBuilder) {
         if !self.audience.holds_history() {
             return;
         }

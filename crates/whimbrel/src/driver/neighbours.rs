@@ -204,6 +204,11 @@ pub(super) struct Handed {
 }
 
 impl Handed {
+    /// True where nobody is to be told of anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.to.is_empty() && self.discarded.is_empty()
+    }
+
     /// Tells them. Call it without a lock.
     pub(super) fn tell(self) {
         self.to.iter().for_each(Neighbour::tell);

@@ -1,5 +1,6 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
+mod bundle;
 mod pass;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,6 +229,9 @@ impl WriterCore {
         state
             .machine
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
+        if state.machine.measures_departures() {
+            state.machine.note_departure(now, clock::now());
+        }
         let mut news = false;
         while let Some(event) = state.machine.poll_event() {
             match event {
@@ -279,7 +283,7 @@ impl WriterCore {
         match self.admit(&mut state, started, draft) {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {
-                self.drain(state, started);
+                self.dispatch(state, started);
                 if self.blocked.load(Ordering::SeqCst) > 0 {
                     // Whoever waits must look again, or the machine takes it for gone.
                     self.bell.ring();
@@ -349,7 +353,11 @@ impl WriterCore {
         let mut state = self.lock();
         let now = clock::now();
         let outcome = self.admit(&mut state, now, draft);
-        self.drain(state, now);
+        if outcome.is_ok() {
+            self.dispatch(state, now);
+        } else {
+            self.drain(state, now);
+        }
         (outcome != Err(WriteError::WouldBlock)).then_some(outcome)
     }
 

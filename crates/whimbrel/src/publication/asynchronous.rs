@@ -67,6 +67,7 @@ impl<T: DdsType> DataWriter<T> {
     /// without blocking a thread. DDS 1.4 §2.2.2.4.2.15.
     pub fn wait_for_acknowledgments_async(&self) -> impl Future<Output = ()> + Send + use<T> {
         let writer = self.clone();
+        self.inner.core.flush();
         let target = self.inner.core.lock().machine.last_sequence();
         until(Arc::clone(&self.inner.core.bell), move || {
             let state = writer.inner.core.lock();

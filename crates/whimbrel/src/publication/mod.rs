@@ -1,8 +1,10 @@
 //! Publishers and writers.
 
 mod asynchronous;
+mod batch;
 mod instances;
 mod publisher;
+mod settings;
 mod shared;
 mod statuses;
 mod wait;

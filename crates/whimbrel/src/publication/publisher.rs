@@ -4,6 +4,7 @@ use crate::driver::sync::{Arc, Mutex, lock};
 
 use whimbrel_base::qos::{DataWriterQos, PublisherQos};
 
+use super::settings::check_bundling;
 use crate::domain::{DomainParticipant, ParticipantInner};
 use crate::driver::status::EntityStatus;
 use crate::error::Error;
@@ -20,6 +21,8 @@ pub(crate) struct PublisherInner {
     pub(crate) qos: Mutex<PublisherQos>,
     default_datawriter_qos: Mutex<DataWriterQos>,
     pub(super) writers: Members,
+    /// How often publications are suspended.
+    pub(super) suspended: Mutex<u32>,
     pub(crate) participant: Arc<ParticipantInner>,
     pub(crate) status: Arc<EntityStatus>,
 }
@@ -34,12 +37,14 @@ impl Publisher {
     pub(crate) fn new(participant: &DomainParticipant, qos: PublisherQos) -> Result<Self, Error> {
         qos.check()?;
         qos.check_supported()?;
+        check_bundling(qos.bundling)?;
         let participant = Arc::clone(&participant.inner);
         Ok(Self {
             inner: Arc::new(PublisherInner {
                 qos: Mutex::new(qos),
                 default_datawriter_qos: Mutex::default(),
                 writers: Members::default(),
+                suspended: Mutex::default(),
                 status: participant.core.new_status(),
                 participant,
             }),
@@ -59,6 +64,7 @@ impl Publisher {
     pub fn set_qos(&self, qos: PublisherQos) -> Result<(), Error> {
         qos.check()?;
         qos.check_supported()?;
+        check_bundling(qos.bundling)?;
         {
             let mut current = lock(&self.inner.qos);
             current.check_change(&qos)?;

@@ -15,6 +15,7 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// [`Error::Timeout`] when that takes longer than `timeout`.
     pub fn wait_for_acknowledgments(&self, timeout: StdDuration) -> Result<(), Error> {
+        self.inner.core.flush();
         let target = self.inner.core.lock().machine.last_sequence();
         let done = || {
             let state = self.inner.core.lock();

@@ -10,15 +10,16 @@ use whimbrel_base::buffer::{BufferMut, SharedBytes};
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::qos::{DataWriterQos, History, ReliabilityKind};
+use whimbrel_base::qos::DataWriterQos;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::{NewChange, WriteError, WriterConfig, WriterStatistics};
+use whimbrel_proto::writer::{NewChange, WriteError, WriterStatistics};
 use whimbrel_proto::{LocalWriter, Participant};
 use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
 
 use super::publisher::{Publisher, PublisherInner};
+use super::settings::{bundling_of, check, machine_config};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
 use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
@@ -112,8 +113,7 @@ impl Publisher {
 
 impl<T: DdsType> DataWriter<T> {
     fn new(publisher: &Publisher, topic: &Topic<T>, qos: DataWriterQos) -> Result<Self, Error> {
-        qos.check()?;
-        qos.check_supported()?;
+        check(&qos)?;
         let participant = &publisher.inner.participant;
         if !Arc::ptr_eq(participant, &topic.inner.participant) {
             return Err(Error::PreconditionNotMet(
@@ -130,7 +130,11 @@ impl<T: DdsType> DataWriter<T> {
             EntityKind::WriterNoKey
         };
         let entity = participant.next_entity(kind);
-        let mut config = machine_config(participant.core.guid(entity), &qos);
+        let mut config = machine_config(
+            participant.core.guid(entity),
+            &qos,
+            &lock(&publisher.inner.qos),
+        );
         config.budget = Some(Arc::clone(&participant.core.budget));
         let limits = participant.core.look(|control| control.config().limits);
         config.sample_bytes_max = limits.sample_bytes_max;
@@ -160,7 +164,13 @@ impl<T: DdsType> DataWriter<T> {
             data_type: TypeId::of::<T>(),
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
-        inner.publisher.writers.add(Arc::downgrade(&member));
+        {
+            let suspended = lock(&publisher.inner.suspended);
+            if *suspended > 0 {
+                inner.core.suspend();
+            }
+            inner.publisher.writers.add(Arc::downgrade(&member));
+        }
         inner.topic.endpoints.add(Arc::downgrade(&member));
         drop(member);
         participant
@@ -198,13 +208,13 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// Policies that cannot change, contradict each other or do not exist yet.
     pub fn set_qos(&self, qos: DataWriterQos) -> Result<(), Error> {
-        qos.check()?;
-        qos.check_supported()?;
+        check(&qos)?;
         {
             let mut current = lock(&self.inner.qos);
             current.check_change(&qos)?;
             *current = qos;
         }
+        self.inner.follow_group();
         let participant = &self.inner.publisher.participant;
         participant
             .core
@@ -415,6 +425,11 @@ impl Member for WriterInner {
         control.update_writer(now, self.local());
     }
 
+    fn follow_group(&self) {
+        let bundling = bundling_of(&lock(&self.qos), &lock(&self.publisher.qos));
+        self.core.set_bundling(bundling);
+    }
+
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }
@@ -422,6 +437,7 @@ impl Member for WriterInner {
 
 impl Drop for WriterInner {
     fn drop(&mut self) {
+        self.core.flush();
         self.publisher
             .participant
             .core
@@ -444,25 +460,6 @@ impl<T: DdsType> fmt::Debug for DataWriter<T> {
             self.inner.topic.name, self.inner.core.guid
         )
     }
-}
-
-fn machine_config(guid: Guid, qos: &DataWriterQos) -> WriterConfig {
-    let mut config = WriterConfig::new(guid);
-    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
-    config.durable = qos.durability != Default::default();
-    config.depth = match qos.history {
-        History::KeepLast(depth) => Some(usize::try_from(depth).unwrap_or(usize::MAX)),
-        History::KeepAll => None,
-    };
-    let limits = &qos.resource_limits;
-    config.samples_max = limits.max_samples.max();
-    config.instances_max = limits.max_instances.max();
-    config.samples_per_instance_max = limits.max_samples_per_instance.max();
-    if !limits.max_samples.is_unlimited() {
-        // The user has said how much may be under way.
-        config.unacknowledged_bytes_max = u64::MAX;
-    }
-    config
 }
 
 pub(super) fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {

@@ -185,8 +185,6 @@ fn every_policy_without_behaviour_is_refused_by_its_name() {
     let (of_writer, of_reader) = (DataWriterQos::default, DataReaderQos::default);
     writer(PolicyId::Deadline, of_writer().deadline(second));
     reader(PolicyId::Deadline, of_reader().deadline(second));
-    writer(PolicyId::LatencyBudget, of_writer().latency_budget(second));
-    reader(PolicyId::LatencyBudget, of_reader().latency_budget(second));
     writer(
         PolicyId::Ownership,
         of_writer().ownership(Ownership::Exclusive),

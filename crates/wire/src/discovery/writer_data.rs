@@ -119,6 +119,7 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos) {
         resource_limits,
         writer_data_lifecycle: _,
         data_representation,
+        bundling: _,
     } = qos;
     put(list, reliability);
     put(list, durability);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use whimbrel::qos::ResourceLimits;
+use whimbrel::qos::{Bundling, ResourceLimits};
 use whimbrel::{
     DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Duration, Error, StatusKind,
 };
@@ -22,17 +22,21 @@ const HELD_MAX: (u32, u32) = (64, 4000);
 pub struct Stream {
     domain: u32,
     is_reliable: bool,
+    bundling: Bundling,
 }
 
 impl Stream {
-    /// In `domain`, reliable or with best effort as `mode` says.
+    /// In `domain`, reliable or with best effort as `mode` says, which may end with a bundling, as
+    /// in `reliable+off` or, with a limit in octets, `reliable+1400`.
     ///
     /// # Errors
     /// There is no such mode.
     pub fn new(domain: u32, mode: &str) -> Result<Self, String> {
+        let (mode, bundling) = mode.split_once('+').unwrap_or((mode, "automatic"));
         Ok(Self {
             domain,
             is_reliable: is_reliable(mode)?,
+            bundling: bundled(bundling)?,
         })
     }
 
@@ -47,7 +51,7 @@ impl Stream {
         mut sample: Msg,
         turn: impl FnOnce(DataWriterQos) -> Result<DataWriterQos, String>,
     ) -> Result<(), String> {
-        let qos = DataWriterQos::default().keep_all();
+        let qos = DataWriterQos::default().keep_all().bundling(self.bundling);
         let qos = if self.is_reliable {
             qos.reliable()
         } else {
@@ -71,6 +75,7 @@ impl Stream {
                 sample.seq = sample.seq.wrapping_add(1);
                 writer.write(&sample).is_ok()
             });
+            writer.flush();
             if self.is_reliable {
                 let done = writer.wait_for_acknowledgments(PATIENCE * 3);
                 done.map_err(|error| format!("acknowledgments: {error}"))?;
@@ -105,4 +110,12 @@ impl Stream {
         let _reader = open().map_err(|error| error.to_string())?;
         serve_lines(|_| Ok(arrivals.take().to_string()))
     }
+}
+
+fn bundled(word: &str) -> Result<Bundling, String> {
+    Ok(match word {
+        "automatic" => Bundling::Automatic,
+        "off" => Bundling::Off,
+        limit => Bundling::up_to(limit.parse().map_err(|_| "bad limit of bundles")?),
+    })
 }

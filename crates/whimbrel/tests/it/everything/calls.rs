@@ -107,6 +107,9 @@ calls! {
         status_condition: |w| w.publisher.status_condition();
         set_listener: |w| w.publisher.set_listener(nobody(), StatusMask::ALL);
         participant: |w| w.publisher.participant();
+        suspend_publications: |w| w.publisher.suspend_publications();
+        resume_publications: |w| w.publisher.resume_publications();
+        flush: |w| w.publisher.flush();
         create_datawriter: |w| w.publisher.create_datawriter(&w.topic, w.writer.qos()).unwrap();
     }
     Subscriber {
@@ -135,6 +138,8 @@ calls! {
         status_changes: |w| w.writer.status_changes();
         set_listener: |w| w.writer.set_listener(nobody(), StatusMask::ALL);
         write: |w| w.writer.write(&position("tram", 1)).unwrap();
+        write_batch: |w| w.writer.write_batch(&[position("tram", 1)]).unwrap();
+        flush: |w| w.writer.flush();
         write_with_timestamp: |w| {
             let time = w.participant.current_time();
             w.writer.write_with_timestamp(&position("tram", 1), time).unwrap()

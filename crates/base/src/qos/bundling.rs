@@ -1,0 +1,67 @@
+//! How samples share messages. Not part of the standard, and nothing that travels.
+
+use core::fmt;
+
+/// When the samples of a writer share messages, which every implementation understands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Bundling {
+    /// Samples that come faster than they can be sent leave together; a lone sample leaves at
+    /// once.
+    #[default]
+    Automatic,
+    /// Each sample leaves at once.
+    Off,
+    /// Samples wait until their message is full, LATENCY_BUDGET has passed since the first of them
+    /// was written, or the program flushes. Without a LATENCY_BUDGET they wait for
+    /// [`Bundling::WAIT_MS`].
+    UpTo {
+        /// Largest message, in octets of UDP payload. A sample that alone takes more than half of
+        /// it waits for no other.
+        message_bytes_max: usize,
+    },
+}
+
+impl Bundling {
+    /// What fits an Ethernet frame.
+    pub const MESSAGE_BYTES: usize = 1400;
+
+    /// Smallest limit, in octets.
+    pub const MESSAGE_BYTES_MIN: usize = 64;
+
+    /// Greatest limit, in octets: what fits a datagram.
+    pub const MESSAGE_BYTES_MAX: usize = 65_507;
+
+    /// How long samples wait where LATENCY_BUDGET is zero, in milliseconds.
+    pub const WAIT_MS: i32 = 1;
+
+    /// Bundles that fit an Ethernet frame.
+    pub const ON: Self = Self::UpTo {
+        message_bytes_max: Self::MESSAGE_BYTES,
+    };
+
+    /// Messages of at most so many octets.
+    pub const fn up_to(message_bytes_max: usize) -> Self {
+        Self::UpTo { message_bytes_max }
+    }
+
+    /// True where the limit, if there is one, makes sense.
+    pub const fn is_valid(self) -> bool {
+        match self {
+            Self::Automatic | Self::Off => true,
+            Self::UpTo { message_bytes_max } => {
+                message_bytes_max >= Self::MESSAGE_BYTES_MIN
+                    && message_bytes_max <= Self::MESSAGE_BYTES_MAX
+            }
+        }
+    }
+}
+
+impl fmt::Display for Bundling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Automatic => f.write_str("automatic"),
+            Self::Off => f.write_str("off"),
+            Self::UpTo { message_bytes_max } => write!(f, "{message_bytes_max}"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Which new changes wait for others, and when they leave: see `bundle.rs`.
+
+use whimbrel_base::time::Instant;
+
+use super::Writer;
+use super::bundle::{Bundling, Cause};
+use super::history::Change;
+use super::reader_proxy::ReaderProxy;
+use crate::change::ChangeKind;
+
+/// INFO_TS and the head of DATA, in octets. RTPS 2.5 §9.4.5.3, §9.4.5.12.
+const DATA_HEAD_BYTES: usize = 36;
+
+/// Key hash, status info and the end of the list, in octets.
+const INLINE_QOS_BYTES: usize = 32;
+
+/// A HEARTBEAT, in octets. RTPS 2.5 §9.4.5.7.
+pub(super) const HEARTBEAT_BYTES: usize = 32;
+
+/// A message's header and one HEARTBEAT, in octets.
+const FRAME_BYTES: usize = 20 + HEARTBEAT_BYTES;
+
+impl Writer {
+    /// How new changes leave from now on; what waits leaves at the next transmission.
+    pub fn set_bundling(&mut self, bundling: Bundling) {
+        if self.bundle.bundling != bundling {
+            self.flush();
+            self.bundle.bundling = bundling;
+        }
+    }
+
+    /// Lets what waits leave at the next transmission.
+    pub fn flush(&mut self) {
+        self.bundle.leave(Cause::Flush);
+    }
+
+    /// Has new changes wait until [`Writer::resume`], as long as they fit a message together.
+    pub fn suspend(&mut self) {
+        self.bundle.holds = self.bundle.holds.saturating_add(1);
+        self.bundle.leaves_at = None;
+    }
+
+    /// Ends one [`Writer::suspend`]; with the last, what waits leaves at the next transmission.
+    pub fn resume(&mut self) {
+        self.bundle.holds = self.bundle.holds.saturating_sub(1);
+        if self.bundle.holds == 0 {
+            self.flush();
+        }
+    }
+
+    /// True while the newest change waits and everything before it has left, so that there is
+    /// nothing to transmit.
+    pub fn is_waiting(&self) -> bool {
+        self.bundle
+            .from
+            .is_some_and(|from| self.pushed >= from.previous())
+    }
+
+    /// When what waits leaves at the latest, where only one change does: nobody knows of it yet.
+    pub fn began_to_wait(&self) -> Option<Instant> {
+        self.bundle.leaves_at.filter(|_| self.bundle.samples == 1)
+    }
+
+    /// True where it matters how long a transmission of new changes took.
+    pub fn measures_departures(&self) -> bool {
+        self.departed && self.bundle.bundling == Bundling::Automatic
+    }
+
+    /// New changes were sent from `began` to `ended`.
+    pub fn note_departure(&mut self, began: Instant, ended: Instant) {
+        self.bundle.note_departure(began, ended);
+        self.departed = false;
+    }
+
+    /// Decides whether the newest change waits; `pressed` where it had to wait for room before.
+    pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
+        let nobody = self.audience.destinations().is_empty();
+        if !self.bundle.holds(now, pressed) || nobody {
+            self.bundle.leave(Cause::Idle);
+            return;
+        }
+        let sequence = self.history.last();
+        let Some(change) = self.history.get(sequence) else {
+            return;
+        };
+        let bytes = self.message_bytes_of(change);
+        let room = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        if bytes > room / 2 {
+            // Nothing is gained by waiting.
+            self.bundle.leave(Cause::Full);
+            return;
+        }
+        if self.bundle.bytes.saturating_add(bytes) > room {
+            self.bundle.leave(Cause::Full);
+        }
+        self.bundle.add(now, sequence, bytes);
+        if self.bundle.bytes.saturating_add(bytes) > room {
+            self.bundle.leave(Cause::Full);
+        }
+    }
+
+    /// Largest message in which changes leave together, in octets.
+    pub(super) fn bundle_bytes_max(&self) -> usize {
+        self.message_bytes_max().min(self.bundle.bytes_max())
+    }
+
+    /// What a change takes of a message at most, in octets.
+    pub(super) fn message_bytes_of(&self, change: &Change) -> usize {
+        let plain = change.kind == ChangeKind::Alive && !self.audience.wants_inline_qos();
+        let inline_qos = if plain { 0 } else { INLINE_QOS_BYTES };
+        let payload = change.payload_in(self.forms.shared()).len();
+        let padded = payload.saturating_add(3) & !3;
+        padded
+            .saturating_add(DATA_HEAD_BYTES)
+            .saturating_add(inline_qos)
+    }
+
+    /// Puts what waits into its message, so that HISTORY may give it up; false where that cannot
+    /// be, so that it has to leave.
+    pub(super) fn seal(&mut self) -> bool {
+        let Some(from) = self.bundle.from else {
+            return false;
+        };
+        if self.forms.is_divided() || self.pushed < from.previous() {
+            return false;
+        }
+        let mut message = core::mem::take(&mut self.bundle.message);
+        if !core::mem::replace(&mut self.bundle.is_sealed, true) {
+            message.begin(self.bundle_bytes_max());
+        }
+        let mut fits = true;
+        while let Some(change) = self.history.next_from(self.pushed.next()) {
+            let sequence = change.sequence;
+            fits = message.has_room(self.message_bytes_of(change));
+            if !fits {
+                break;
+            }
+            self.put_change(&mut message, change);
+            self.pushed = sequence;
+            self.count_pushed(1);
+        }
+        self.bundle.message = message;
+        fits
+    }
+
+    /// Takes back what was sealed, as far as history still has it: others are to get it now.
+    pub(super) fn unseal(&mut self) {
+        if core::mem::take(&mut self.bundle.is_sealed)
+            && let Some(from) = self.bundle.from
+        {
+            self.pushed = from.previous();
+        }
+    }
+
+    /// Has what was sealed leave before anybody is told of it.
+    pub(super) fn leave_before_speaking(&mut self, now: Instant) {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        let repair = self.repairs.next(&self.readers, ReaderProxy::due);
+        if self.bundle.is_sealed
+            && (self.ask_now
+                || !self.heartbeats_due.is_empty()
+                || due(self.heartbeat.next_at)
+                || due(repair.map(|(at, _)| at)))
+        {
+            self.bundle.leave(Cause::Room);
+        }
+    }
+
+    /// What waited long enough leaves at the next transmission.
+    pub(super) fn end_waiting(&mut self, now: Instant) {
+        if self.bundle.leaves_at.is_some_and(|at| at <= now) {
+            let automatic = self.bundle.bundling == Bundling::Automatic;
+            let cause = if automatic { Cause::Idle } else { Cause::Time };
+            self.bundle.leave(cause);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How new changes leave: whole ones here, large ones in `transmit.rs`.
+
+use whimbrel_base::guid::EntityId;
+use whimbrel_base::time::Instant;
+
+use super::Writer;
+use super::gather::HEARTBEAT_BYTES;
+use super::history::Change;
+use crate::message::MessageBuilder;
+use crate::outbox::Outbox;
+
+impl Writer {
+    /// Sends changes that have not left yet to every reader's address.
+    pub(super) fn push(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let last = self.history.last();
+        let from = self.bundle.from;
+        let through = from.map_or(last, |from| from.previous().min(last));
+        let sealed = self.bundle.is_sealed && from.is_none();
+        if self.pushed >= through && !sealed {
+            return;
+        }
+        if self.audience.destinations().is_empty() {
+            self.skip_unsent();
+            self.update_acknowledged();
+            self.progress = true;
+            return;
+        }
+        if self.holds_back(now) {
+            return;
+        }
+        let pushed_before = self.pushed;
+        let before = (self.pushed, self.push_next);
+        let mut message = self.begin_push(sealed);
+        let mut held_up = false;
+        let form = self.forms.shared();
+        while let Some(change) = self.history.next_from(self.pushed.next()) {
+            let sequence = change.sequence;
+            if sequence > through {
+                break;
+            }
+            if change.fragments(form) > 1 {
+                held_up = !self.push_fragments(now, &mut message, outbox);
+                if held_up {
+                    break;
+                }
+                continue;
+            }
+            if self.forms.divided(change).is_some() {
+                self.push_both(&mut message, sequence, outbox);
+                self.pushed = sequence;
+                self.count_pushed(1);
+                continue;
+            }
+            let bytes = self.message_bytes_of(change);
+            if !message.has_room(bytes.saturating_add(HEARTBEAT_BYTES)) {
+                message.flush(self.audience.destinations(), outbox);
+            }
+            self.put_change(&mut message, change);
+            self.pushed = sequence;
+            self.count_pushed(1);
+        }
+        if !held_up {
+            self.pushed = self.pushed.max(through);
+        }
+        let moved = sealed || before != (self.pushed, self.push_next);
+        self.heartbeat.reconsider |= moved;
+        if moved {
+            self.departed = true;
+            self.piggyback(now, &mut message);
+            self.hurry_heartbeat(now);
+        }
+        message.flush(self.audience.destinations(), outbox);
+        if sealed {
+            self.bundle.message = message;
+        } else {
+            self.message = message;
+        }
+        if self.blocked_since.is_some() && self.pushed > pushed_before {
+            self.progress = true;
+        }
+    }
+
+    /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
+    fn begin_push(&mut self, sealed: bool) -> MessageBuilder {
+        if sealed {
+            self.bundle.is_sealed = false;
+            return core::mem::take(&mut self.bundle.message);
+        }
+        let mut message = core::mem::take(&mut self.message);
+        message.begin(self.bundle_bytes_max());
+        message
+    }
+
+    /// Adds a whole change to `message`.
+    pub(super) fn put_change(&self, message: &mut MessageBuilder, change: &Change) {
+        message.timestamp(change.timestamp);
+        let ids = (EntityId::UNKNOWN, self.config.guid.entity);
+        let inline_qos = self.audience.wants_inline_qos();
+        message.data(ids, change, self.forms.shared(), inline_qos);
+    }
+
+    /// True when new changes wait for others to leave with; else notes that they leave.
+    fn holds_back(&mut self, now: Instant) -> bool {
+        if self.config.push_period.is_zero() {
+            return false;
+        }
+        let crowd = self.config.push_period_per_reader.times(self.crowd());
+        let next = self.departed_at;
+        let next = next.map(|at| at.after(self.config.push_period.plus(crowd)));
+        self.held_until = next.filter(|at| *at > now);
+        if self.held_until.is_none() {
+            self.departed_at = Some(now);
+        }
+        self.held_until.is_some()
+    }
+
+    /// Lets new changes leave at the next transmission, whatever left lately.
+    pub fn hurry(&mut self) {
+        self.departed_at = None;
+    }
+
+    pub(super) fn count_pushed(&mut self, changes: u32) {
+        let timer = &mut self.heartbeat;
+        timer.pushed_since_asked = timer.pushed_since_asked.saturating_add(changes);
+        timer.pushed_since_sent = timer.pushed_since_sent.saturating_add(changes);
+    }
+}

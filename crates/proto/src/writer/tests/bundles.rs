@@ -1,0 +1,385 @@
+//! Changes that wait for others.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant, Timestamp};
+
+use whimbrel_base::locator::Locator;
+use whimbrel_wire::message::Submessage;
+
+use super::super::{Bundling, BundlingStatistics, WriteError, Writer, WriterConfig};
+use super::{READER, Sent, acknack, change, matched, writer};
+use crate::outbox::Outbox;
+use crate::receive::MessageReceiver;
+
+const NOW: Instant = Instant(1_000_000_000);
+
+const fn at(micros: u64) -> Instant {
+    Instant(NOW.0 + micros * 1000)
+}
+
+fn up_to(message_bytes_max: usize) -> Bundling {
+    Bundling::UpTo {
+        message_bytes_max,
+        wait: Duration::from_millis(5),
+    }
+}
+
+/// What was sent since it was last looked at.
+#[derive(Default)]
+struct Wire {
+    messages: Vec<Vec<&'static str>>,
+    bytes_max: usize,
+    announced: Option<SequenceNumber>,
+}
+
+impl Outbox for Wire {
+    fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        let message = parts.concat();
+        self.bytes_max = self.bytes_max.max(message.len());
+        for inbound in MessageReceiver::new(&message, READER.prefix).unwrap() {
+            if let Submessage::Heartbeat(it) = inbound.unwrap().submessage {
+                self.announced = Some(it.last);
+            }
+        }
+        let mut sent = Sent::default();
+        sent.send(to, parts);
+        self.messages.push(sent.words());
+    }
+}
+
+impl Wire {
+    fn messages(&mut self) -> Vec<Vec<&'static str>> {
+        core::mem::take(&mut self.messages)
+    }
+
+    fn words(&mut self) -> Vec<&'static str> {
+        self.messages().concat()
+    }
+
+    /// The newest change of which anybody was told.
+    fn announced(&mut self) -> Option<SequenceNumber> {
+        self.messages.clear();
+        self.announced.take()
+    }
+}
+
+/// A writer with a reader that knows it.
+fn bundling(bundling: Bundling, adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Wire) {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.bundling = bundling;
+        adapt(config);
+    });
+    let reader = matched(true, false);
+    let guid = reader.guid;
+    writer.handle_matched(NOW, reader);
+    let mut sent = Wire::default();
+    writer.poll_transmit(NOW, &mut sent);
+    writer
+        .handle_acknack(NOW, guid, &acknack(1, &[], 1))
+        .unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    (writer, sent)
+}
+
+/// Writes `count` changes at `now`; what left with each.
+fn put(writer: &mut Writer, sent: &mut Wire, now: Instant, count: usize) -> Vec<usize> {
+    let put = |number| {
+        let mut change = change(16);
+        change.timestamp = Timestamp(1_000_000_000 * number as i64);
+        writer.write(now, change).unwrap();
+        writer.poll_transmit(now, sent);
+        let data = |it: &&&str| **it == "data";
+        sent.words().iter().filter(data).count()
+    };
+    (0..count).map(put).collect()
+}
+
+fn statistics(writer: &Writer) -> BundlingStatistics {
+    writer.statistics().bundling
+}
+
+#[test]
+fn samples_wait_for_the_latency_budget() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |_| {});
+    assert_eq!(put(&mut writer, &mut sent, at(0), 2), [0, 0]);
+    assert!(writer.is_waiting());
+    assert_eq!(put(&mut writer, &mut sent, at(4000), 1), [0]);
+    assert_eq!(writer.poll_timeout().unwrap().0, at(5000));
+    writer.handle_timeout(at(4999));
+    writer.poll_transmit(at(4999), &mut sent);
+    assert!(sent.words().is_empty());
+    writer.handle_timeout(at(5000));
+    writer.poll_transmit(at(5000), &mut sent);
+    assert_eq!(sent.messages(), [["data", "data", "data", "heartbeat"]]);
+    let wanted = BundlingStatistics {
+        bundles: 1,
+        samples: 3,
+        time: 1,
+        ..BundlingStatistics::default()
+    };
+    assert_eq!(statistics(&writer), wanted);
+    assert_eq!(wanted.samples_per_bundle(), 3.0);
+    assert!(!writer.is_waiting());
+}
+
+#[test]
+fn a_full_bundle_leaves_as_one_message_within_its_limit() {
+    for limit in [300, 1400, 9000, 60_000] {
+        let (mut writer, mut sent) = bundling(up_to(limit), |_| {});
+        let left = put(&mut writer, &mut sent, NOW, 200);
+        let each = left.iter().filter(|count| **count > 0).count();
+        // What reaches the reader without fragments of IP is the limit of all limits.
+        let limit = limit.min(1472);
+        let samples = (limit - 52) / (36 + 16);
+        assert_eq!(each, 200 / samples, "{limit}: {left:?}");
+        let full = statistics(&writer);
+        assert_eq!((full.full, full.bundles), (each as u64, each as u64));
+        assert!(
+            sent.bytes_max <= limit && sent.bytes_max > limit - 52 - 32,
+            "{limit}"
+        );
+    }
+}
+
+#[test]
+fn a_sample_of_more_than_half_the_limit_waits_for_nobody() {
+    let (mut writer, mut sent) = bundling(up_to(1000), |_| {});
+    put(&mut writer, &mut sent, at(2000), 1);
+    for bytes in [600, 990] {
+        writer.write(at(2000), change(bytes)).unwrap();
+        writer.poll_transmit(at(2000), &mut sent);
+        assert!(!writer.is_waiting());
+    }
+    assert_eq!(
+        sent.messages(),
+        [vec!["data", "data", "heartbeat"], vec!["data"]]
+    );
+}
+
+#[test]
+fn a_sample_for_which_there_is_no_room_begins_the_next_bundle() {
+    let (mut writer, mut sent) = bundling(up_to(1000), |_| {});
+    for bytes in [200, 200, 200] {
+        writer.write(NOW, change(bytes)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    assert!(sent.words().is_empty());
+    writer.write(NOW, change(300)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.messages(), [["data", "data", "data"]]);
+    assert!(writer.is_waiting());
+    writer.flush();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["data"]);
+    assert_eq!(statistics(&writer).flush, 1);
+}
+
+#[test]
+fn nobody_hears_of_what_waits() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |_| {});
+    let reader = matched(true, false).guid;
+    put(&mut writer, &mut sent, NOW, 3);
+    // Not final: it wants to know.
+    let mut question = acknack(1, &[], 2);
+    question.is_final = false;
+    writer.handle_acknack(NOW, reader, &question).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.announced(), Some(SequenceNumber(0)));
+    writer.flush();
+    writer.poll_transmit(at(2000), &mut sent);
+    assert_eq!(sent.announced(), Some(SequenceNumber(3)));
+    writer
+        .handle_acknack(NOW, reader, &acknack(1, &[2], 3))
+        .unwrap();
+    writer.poll_transmit(at(2010), &mut sent);
+    assert_eq!(
+        sent.words(),
+        ["data", "heartbeat?"],
+        "one sample is repaired"
+    );
+}
+
+#[test]
+fn what_history_gives_up_has_its_place_in_the_message() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    assert_eq!(put(&mut writer, &mut sent, NOW, 5), [0; 5]);
+    assert_eq!(writer.history_len(), 1);
+    writer.handle_timeout(at(5000));
+    writer.poll_transmit(at(5000), &mut sent);
+    assert_eq!(
+        sent.messages(),
+        [["data", "data", "data", "data", "data", "heartbeat"]]
+    );
+    // Also where it fills up meanwhile.
+    let left = put(&mut writer, &mut sent, at(6000), 100);
+    let samples: usize = left.iter().sum();
+    assert!(samples >= 75, "{left:?}");
+    writer.flush();
+    writer.poll_transmit(at(6000), &mut sent);
+    let rest = sent.words();
+    let rest = rest.iter().filter(|it| **it == "data").count();
+    assert_eq!(samples + rest, 100, "none is left out");
+}
+
+#[test]
+fn a_question_does_not_overtake_a_sealed_bundle() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    let reader = matched(true, false).guid;
+    put(&mut writer, &mut sent, NOW, 3);
+    let mut question = acknack(1, &[], 2);
+    question.is_final = false;
+    writer.handle_acknack(NOW, reader, &question).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let words = sent.words();
+    assert_eq!(words.get(..3), Some(&["data"; 3][..]), "{words:?}");
+    assert_eq!(statistics(&writer).room, 1);
+}
+
+#[test]
+fn readers_that_come_and_go_meet_a_sealed_bundle() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    put(&mut writer, &mut sent, NOW, 3);
+    let mut other = matched(true, false);
+    other.guid.prefix = GuidPrefix([9; 12]);
+    let guid: Guid = other.guid;
+    writer.handle_matched(NOW, other);
+    writer.handle_unmatched(NOW, guid);
+    writer.flush();
+    writer.poll_transmit(at(2000), &mut sent);
+    assert_eq!(sent.announced(), Some(SequenceNumber(3)));
+    put(&mut writer, &mut sent, NOW, 3);
+    writer.handle_unmatched(NOW, matched(true, false).guid);
+    writer.poll_transmit(NOW, &mut sent);
+    writer.flush();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(writer.is_acknowledged(SequenceNumber(6)));
+    assert_eq!(writer.poll_timeout(), None);
+}
+
+#[test]
+fn a_full_history_has_the_bundle_leave() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.samples_max = 4);
+    assert_eq!(put(&mut writer, &mut sent, NOW, 4), [0; 4]);
+    assert_eq!(writer.write(NOW, change(16)), Err(WriteError::WouldBlock));
+    writer.poll_transmit(NOW, &mut sent);
+    let words = sent.words();
+    assert_eq!(words.iter().filter(|it| **it == "data").count(), 4);
+    assert!(words.contains(&"heartbeat?"));
+    assert_eq!(statistics(&writer).room, 1);
+}
+
+#[test]
+fn a_suspension_ends_with_everything_in_few_messages() {
+    for kind in [Bundling::Off, Bundling::Automatic, up_to(1400)] {
+        let (mut writer, mut sent) = bundling(kind, |_| {});
+        writer.suspend();
+        writer.suspend();
+        assert_eq!(
+            put(&mut writer, &mut sent, at(100), 10),
+            [0; 10],
+            "{kind:?}"
+        );
+        assert_eq!(writer.poll_timeout(), None);
+        writer.resume();
+        writer.poll_transmit(at(100), &mut sent);
+        assert!(sent.words().is_empty());
+        writer.resume();
+        writer.poll_transmit(at(100), &mut sent);
+        assert_eq!(sent.messages().len(), 1);
+        assert_eq!(statistics(&writer).flush, 1);
+        // It ends where a message is full: memory is bounded.
+        writer.suspend();
+        let left = put(&mut writer, &mut sent, at(200), 100);
+        assert!(left.iter().sum::<usize>() > 70);
+        writer.resume();
+    }
+}
+
+#[test]
+fn off_and_lone_samples_leave_at_once() {
+    let (mut writer, mut sent) = bundling(Bundling::Off, |_| {});
+    let left = put(&mut writer, &mut sent, NOW, 100);
+    assert!(left.iter().all(|it| *it > 0));
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    for step in 1..200 {
+        let now = at(step * 20);
+        assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
+        assert!(writer.measures_departures());
+        writer.note_departure(now, now.after(Duration::from_micros(6)));
+        assert!(!writer.measures_departures());
+    }
+    // So do few at once.
+    for step in 1..20 {
+        let left = put(&mut writer, &mut sent, at(10_000 * step), 7);
+        assert!(left.iter().all(|it| *it > 0), "{left:?}");
+    }
+    assert_eq!(statistics(&writer), BundlingStatistics::default());
+}
+
+#[test]
+fn what_comes_faster_than_it_can_be_sent_leaves_together() {
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    let mut now = NOW;
+    let mut messages = 0;
+    for _ in 0..1000 {
+        // A loop that does nothing else.
+        now = now.after(Duration::from_nanos(500));
+        let left = put(&mut writer, &mut sent, now, 1)[0];
+        if left > 0 {
+            messages += 1;
+            let began = now;
+            now = now.after(Duration::from_micros(6));
+            writer.note_departure(began, now);
+        }
+    }
+    assert!(messages < 1000 / 20, "{messages}");
+    assert_eq!(statistics(&writer).bundles, statistics(&writer).full);
+    // It ends: what waits leaves soon, and the next waits for nothing.
+    assert!(writer.is_waiting());
+    let until = writer.poll_timeout().unwrap().0;
+    assert!(until.since(now) <= Duration::from_micros(200));
+    writer.handle_timeout(until);
+    writer.poll_transmit(until, &mut sent);
+    assert!(!sent.words().is_empty() && !writer.is_waiting());
+    assert_eq!(statistics(&writer).idle, 1);
+    assert!(
+        put(
+            &mut writer,
+            &mut sent,
+            until.after(Duration::from_micros(100)),
+            1
+        )[0] > 0
+    );
+}
+
+#[test]
+fn nothing_waits_where_nobody_listens() {
+    let mut writer = writer(|config| config.bundling = up_to(1400));
+    let mut sent = Wire::default();
+    for _ in 0..10 {
+        writer.write(NOW, change(16)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    assert!(sent.words().is_empty() && !writer.is_waiting());
+    assert_eq!(writer.history_len(), 0);
+    assert_eq!(writer.poll_timeout(), None);
+}
+
+#[test]
+fn another_setting_lets_what_waits_leave() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |_| {});
+    put(&mut writer, &mut sent, NOW, 2);
+    writer.set_bundling(up_to(1400));
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().is_empty());
+    writer.set_bundling(Bundling::Off);
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().contains(&"data"));
+    assert!(put(&mut writer, &mut sent, NOW, 1)[0] > 0);
+}

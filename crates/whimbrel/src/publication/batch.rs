@@ -1,0 +1,68 @@
+//! Having samples wait for each other, and leave together.
+
+use whimbrel_types::DdsType;
+
+use super::publisher::Publisher;
+use super::writer::{DataWriter, WriterInner};
+use crate::driver::sync::lock;
+use crate::error::Error;
+
+impl<T: DdsType> DataWriter<T> {
+    /// Writes all of `values` in as few messages as they fit; they leave when this returns. Other
+    /// threads may write between them.
+    ///
+    /// # Errors
+    /// As [`DataWriter::write`], at the first value that could not be written; those before it
+    /// were, those after it not.
+    pub fn write_batch<'a>(&self, values: impl IntoIterator<Item = &'a T>) -> Result<(), Error>
+    where
+        T: 'a,
+    {
+        let _batch = self.inner.core.batch();
+        values.into_iter().try_for_each(|value| self.write(value))
+    }
+
+    /// Sends the samples that wait for others.
+    pub fn flush(&self) {
+        self.inner.core.flush();
+    }
+}
+
+impl Publisher {
+    /// Says that its writers are about to write much: their samples wait for each other, as long
+    /// as they fit a message together, until [`Publisher::resume_publications`]. Suspensions nest.
+    /// DDS 1.4 §2.2.2.4.1.8.
+    pub fn suspend_publications(&self) {
+        let mut suspended = lock(&self.inner.suspended);
+        *suspended += 1;
+        if *suspended == 1 {
+            for writer in self.inner.writers.all::<WriterInner>() {
+                writer.core.suspend();
+            }
+        }
+    }
+
+    /// Ends one suspension; with the last, the samples that wait leave. DDS 1.4 §2.2.2.4.1.9.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionNotMet`] where publications are not suspended.
+    pub fn resume_publications(&self) -> Result<(), Error> {
+        let mut suspended = lock(&self.inner.suspended);
+        *suspended = suspended.checked_sub(1).ok_or_else(|| {
+            Error::PreconditionNotMet("publications are not suspended; suspend them first".into())
+        })?;
+        if *suspended == 0 {
+            for writer in self.inner.writers.all::<WriterInner>() {
+                writer.core.resume();
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the samples of its writers that wait for others.
+    pub fn flush(&self) {
+        for writer in self.inner.writers.all::<WriterInner>() {
+            writer.core.flush();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the QoS of a writer and its publisher comes to.
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::qos::{Bundling, DataWriterQos, History, PublisherQos, ReliabilityKind};
+use whimbrel_base::time::Duration;
+use whimbrel_proto::writer::{self, WriterConfig};
+
+use crate::error::Error;
+
+/// Refuses QoS that contradicts itself or does not exist here.
+pub(super) fn check(qos: &DataWriterQos) -> Result<(), Error> {
+    qos.check()?;
+    qos.check_supported()?;
+    qos.bundling.map_or(Ok(()), check_bundling)
+}
+
+/// Settings of a writer's machine.
+pub(super) fn machine_config(
+    guid: Guid,
+    qos: &DataWriterQos,
+    publisher: &PublisherQos,
+) -> WriterConfig {
+    let mut config = WriterConfig::new(guid);
+    config.bundling = bundling_of(qos, publisher);
+    config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
+    config.durable = qos.durability != Default::default();
+    config.depth = match qos.history {
+        History::KeepLast(depth) => Some(usize::try_from(depth).unwrap_or(usize::MAX)),
+        History::KeepAll => None,
+    };
+    let limits = &qos.resource_limits;
+    config.samples_max = limits.max_samples.max();
+    config.instances_max = limits.max_instances.max();
+    config.samples_per_instance_max = limits.max_samples_per_instance.max();
+    if !limits.max_samples.is_unlimited() {
+        // The user has said how much may be under way.
+        config.unacknowledged_bytes_max = u64::MAX;
+    }
+    config
+}
+
+/// Refuses limits that make no sense.
+pub(super) fn check_bundling(bundling: Bundling) -> Result<(), Error> {
+    if bundling.is_valid() {
+        return Ok(());
+    }
+    let (min, max) = (Bundling::MESSAGE_BYTES_MIN, Bundling::MESSAGE_BYTES_MAX);
+    Err(Error::BadParameter(format!(
+        "bundles of {bundling} octets: their limit is from {min} to {max}"
+    )))
+}
+
+/// How a writer's samples leave.
+pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> writer::Bundling {
+    match writer.bundling.unwrap_or(publisher.bundling) {
+        Bundling::Automatic => writer::Bundling::Automatic,
+        Bundling::Off => writer::Bundling::Off,
+        Bundling::UpTo { message_bytes_max } => {
+            let budget = writer.latency_budget.duration;
+            writer::Bundling::UpTo {
+                message_bytes_max,
+                wait: if budget.is_zero() {
+                    Duration::from_millis(i64::from(Bundling::WAIT_MS))
+                } else {
+                    budget
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Samples that share messages.
+
+use std::thread;
+use std::time::{Duration as StdDuration, Instant};
+
+use whimbrel::domain::InProcess;
+use whimbrel::qos::Bundling;
+use whimbrel::{
+    DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Duration, Error,
+    PublisherQos,
+};
+
+use super::{Blob, PATIENCE, pair_set_up};
+
+/// Two participants whose samples cross the network.
+fn pair() -> (DomainParticipant, DomainParticipant) {
+    pair_set_up(|builder| builder.in_process(InProcess::Off))
+}
+
+fn blob(number: u32) -> Blob {
+    let bytes = vec![number as u8; 20];
+    Blob { number, bytes }
+}
+
+fn keep_all(bundling: Bundling) -> DataWriterQos {
+    DataWriterQos::default().keep_all().bundling(bundling)
+}
+
+/// A writer and a reader that does not mind to wait for a second.
+fn matched(
+    (here, there): &(DomainParticipant, DomainParticipant),
+    qos: DataWriterQos,
+) -> (DataWriter<Blob>, DataReader<Blob>) {
+    let topic = here.create_topic("blobs").unwrap();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let qos = qos.latency_budget(Duration::from_secs(1));
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    reader.wait_for_matched(1, PATIENCE).unwrap();
+    (writer, reader)
+}
+
+fn take(reader: &DataReader<Blob>, count: u32) {
+    for number in 0..count {
+        let taken = reader.take_timeout(1, PATIENCE).unwrap();
+        assert_eq!(taken[0].data(), Some(&blob(number)));
+    }
+}
+
+const LONG: Duration = Duration::from_millis(500);
+
+#[test]
+fn a_bundle_leaves_in_time() {
+    let participants = pair();
+    let qos = keep_all(Bundling::ON).latency_budget(LONG);
+    let (writer, reader) = matched(&participants, qos);
+    let start = Instant::now();
+    for number in 0..3 {
+        writer.write(&blob(number)).unwrap();
+    }
+    assert_eq!(reader.take(1).unwrap().len(), 0);
+    take(&reader, 3);
+    assert!(start.elapsed() >= StdDuration::from_millis(500));
+    let bundling = writer.statistics().bundling;
+    assert_eq!(
+        (bundling.bundles, bundling.samples, bundling.time),
+        (1, 3, 1)
+    );
+}
+
+#[test]
+fn a_flush_ends_every_wait() {
+    let participants = pair();
+    let qos = keep_all(Bundling::ON).latency_budget(Duration::from_secs(1));
+    let (writer, reader) = matched(&participants, qos);
+    let start = Instant::now();
+    writer.write(&blob(0)).unwrap();
+    writer.flush();
+    take(&reader, 1);
+    writer.write(&blob(0)).unwrap();
+    writer.publisher().flush();
+    take(&reader, 1);
+    writer.write(&blob(0)).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    take(&reader, 1);
+    writer.write(&blob(0)).unwrap();
+    drop(writer);
+    take(&reader, 1);
+    assert!(start.elapsed() < StdDuration::from_secs(1), "none waited");
+}
+
+#[test]
+fn a_batch_is_few_messages_whatever_the_bundling() {
+    for bundling in [Bundling::Off, Bundling::Automatic, Bundling::ON] {
+        let participants = pair();
+        let (writer, reader) = matched(&participants, keep_all(bundling));
+        let batch: Vec<Blob> = (0..500).map(blob).collect();
+        let before = participants.0.diagnostics().sent.0;
+        writer.write_batch(&batch).unwrap();
+        let messages = participants.0.diagnostics().sent.0 - before;
+        // Alone they would be as many as samples.
+        assert!(messages < 60, "{bundling}: {messages}");
+        take(&reader, 500);
+        let bundles = writer.statistics().bundling;
+        assert_eq!(bundles.samples, 500, "{bundling}: {bundles:?}");
+        assert!(
+            bundles.samples_per_bundle() > 15.0,
+            "{bundling}: {bundles:?}"
+        );
+    }
+}
+
+#[test]
+fn suspended_publications_wait_for_their_resumption() {
+    let participants = pair();
+    let publisher = participants
+        .0
+        .create_publisher(PublisherQos::default())
+        .unwrap();
+    assert!(matches!(
+        publisher.resume_publications(),
+        Err(Error::PreconditionNotMet(_))
+    ));
+    publisher.suspend_publications();
+    let topic = participants.0.create_topic("blobs").unwrap();
+    let qos = DataWriterQos::default().keep_all();
+    let writer = publisher.create_datawriter(&topic, qos).unwrap();
+    publisher.suspend_publications();
+    let topic = participants.1.create_topic("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = participants
+        .1
+        .create_datareader::<Blob>(&topic, qos)
+        .unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    for number in 0..10 {
+        writer.write(&blob(number)).unwrap();
+    }
+    publisher.resume_publications().unwrap();
+    thread::sleep(StdDuration::from_millis(50));
+    assert_eq!(reader.take(1).unwrap().len(), 0, "one suspension is left");
+    publisher.resume_publications().unwrap();
+    take(&reader, 10);
+    assert_eq!(writer.statistics().bundling.flush, 1);
+}
+
+#[test]
+fn a_burst_is_bundled_and_complete_whatever_is_kept() {
+    for qos in [
+        DataWriterQos::default().keep_all(),
+        DataWriterQos::default().keep_last(1),
+        DataWriterQos::default().keep_last(1).bundling(Bundling::ON),
+        DataWriterQos::default()
+            .keep_last(7)
+            .bundling(Bundling::up_to(60_000)),
+    ] {
+        let (writer, reader) = matched(&pair(), qos.clone());
+        for number in 0..2000 {
+            writer.write(&blob(number)).unwrap();
+        }
+        if qos.history == whimbrel::qos::History::KeepAll {
+            take(&reader, 2000);
+        } else {
+            // Repairs of what is lost may find it replaced; loopback rarely loses any.
+            let mut last = None;
+            while last != Some(1999) {
+                for sample in reader.take_timeout(usize::MAX, PATIENCE).unwrap() {
+                    let number = sample.data().unwrap().number;
+                    assert!(last < Some(number));
+                    last = Some(number);
+                }
+            }
+        }
+        let bundles = writer.statistics().bundling;
+        if qos.bundling.is_some() {
+            assert!(
+                bundles.samples > 1500 && bundles.samples_per_bundle() > 10.0,
+                "{bundles:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn settings_are_checked_and_may_change() {
+    let participants = pair();
+    let topic = participants.0.create_topic::<Blob>("blobs").unwrap();
+    let refused = |bytes| {
+        let qos = keep_all(Bundling::up_to(bytes));
+        let made = participants.0.create_datawriter(&topic, qos);
+        matches!(made, Err(Error::BadParameter(_)))
+    };
+    assert!(refused(63) && refused(65_508) && !refused(64) && !refused(65_507));
+    let publisher = PublisherQos::default().bundling(Bundling::up_to(9));
+    assert!(participants.0.create_publisher(publisher).is_err());
+    let quiet = keep_all(Bundling::ON).latency_budget(Duration::from_secs(1));
+    let (writer, reader) = matched(&participants, quiet);
+    writer.write(&blob(0)).unwrap();
+    // What waits leaves with the change, and nothing waits any more.
+    let start = Instant::now();
+    let mut qos = writer.qos();
+    qos.bundling = Some(Bundling::Off);
+    writer.set_qos(qos.clone()).unwrap();
+    take(&reader, 1);
+    qos.bundling = None;
+    writer.set_qos(qos).unwrap();
+    let all = PublisherQos::default().bundling(Bundling::up_to(5000));
+    writer.publisher().set_qos(all).unwrap();
+    writer.write(&blob(0)).unwrap();
+    assert_eq!(reader.take(1).unwrap().len(), 0);
+    writer.flush();
+    take(&reader, 1);
+    assert_eq!(writer.statistics().bundling.flush, 2);
+    assert!(start.elapsed() < StdDuration::from_secs(1));
+}
