@@ -40,6 +40,11 @@ impl VendorId {
     /// dust-dds.
     pub const DUST_DDS: Self = Self([0x01, 0x14]);
 
+    /// True for implementations that may send changes in batches, which the standard does not know.
+    pub const fn speaks_of_batches(self) -> bool {
+        matches!(self, Self::CONNEXT | Self::CONNEXT_MICRO | Self::WHIMBREL)
+    }
+
     /// A name a person can read, or `"unknown"`.
     pub fn name(self) -> &'static str {
         match self {

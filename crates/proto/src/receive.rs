@@ -10,10 +10,10 @@ use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::inline_qos::{InlineQos, StatusInfo};
 use whimbrel_wire::message::{Submessage, Submessages};
 use whimbrel_wire::parameter::ParameterList;
-use whimbrel_wire::submessage::{Content, Data, DataFrag};
+use whimbrel_wire::submessage::{Content, Data, DataBatch, DataFrag};
 
 use crate::change::ChangeKind;
-use crate::reader::{FragmentRun, Incoming, IncomingFragments};
+use crate::reader::{FragmentRun, Incoming, IncomingBatch, IncomingFragments};
 
 /// A submessage with what the message around it says.
 #[derive(Clone, Debug)]
@@ -111,7 +111,16 @@ impl<'a> Iterator for MessageReceiver<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
-            let parsed = self.submessages.next()?.and_then(|raw| raw.parse());
+            let vendor = self.vendor;
+            let parsed = self.submessages.next()?.and_then(|raw| {
+                // To others the number may mean something else.
+                let known = !raw.kind.is_batched() || vendor.speaks_of_batches();
+                if known {
+                    raw.parse()
+                } else {
+                    Ok(raw.unparsed())
+                }
+            });
             match parsed {
                 Err(reject) => {
                     self.ended = true;
@@ -170,8 +179,10 @@ impl Inbound<'_> {
         };
         match &self.submessage {
             Submessage::Data(it) => to_reader(it.writer, it.reader),
+            Submessage::DataBatch(it) => to_reader(it.writer, it.reader),
             Submessage::DataFrag(it) => to_reader(it.writer, it.reader),
             Submessage::Heartbeat(it) => to_reader(it.writer, it.reader),
+            Submessage::HeartbeatBatch(it) => to_reader(it.batches.writer, it.batches.reader),
             Submessage::HeartbeatFrag(it) => to_reader(it.writer, it.reader),
             Submessage::Gap(it) => to_reader(it.writer, it.reader),
             Submessage::AckNack(it) => to_writer(it.reader, it.writer),
@@ -208,6 +219,16 @@ impl Inbound<'_> {
                 .unwrap_or_else(|| SharedBytes::copy_from(data.payload))
         };
         Ok(change)
+    }
+
+    /// The changes that a DATA_BATCH submessage carries.
+    pub fn batch<'b>(&self, batch: &DataBatch<'b>, wall: Timestamp) -> IncomingBatch<'b> {
+        IncomingBatch {
+            writer: Guid::new(self.source, batch.writer),
+            batch: *batch,
+            source_timestamp: self.timestamp,
+            reception_timestamp: wall,
+        }
     }
 
     /// The fragments that a DATA_FRAG submessage carries.

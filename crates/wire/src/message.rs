@@ -15,8 +15,9 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use crate::header::Header;
 use crate::submessage::frame::{FLAG_ENDIAN, SUBMESSAGE_HEADER_LEN};
 use crate::submessage::{
-    AckNack, Data, DataFrag, Gap, HeaderExtension, Heartbeat, HeartbeatFrag, InfoDestination,
-    InfoReply, InfoReplyIp4, InfoSource, InfoTimestamp, NackFrag, Pad, SubmessageKind,
+    AckNack, Data, DataBatch, DataFrag, Gap, HeaderExtension, Heartbeat, HeartbeatBatch,
+    HeartbeatFrag, InfoDestination, InfoReply, InfoReplyIp4, InfoSource, InfoTimestamp, NackFrag,
+    Pad, SubmessageKind,
 };
 
 /// Iterates over the submessages of a datagram without parsing their bodies.
@@ -114,6 +115,15 @@ impl<'a> RawSubmessage<'a> {
         Submessage::parse(self.kind, self.flags, self.body)
             .map_err(|reject| reject.shifted(self.offset))
     }
+
+    /// As one of a kind that is not known.
+    pub const fn unparsed(&self) -> Submessage<'a> {
+        Submessage::Unknown {
+            kind: self.kind,
+            flags: self.flags,
+            body: self.body,
+        }
+    }
 }
 
 /// A parsed submessage.
@@ -121,10 +131,14 @@ impl<'a> RawSubmessage<'a> {
 pub enum Submessage<'a> {
     /// A change.
     Data(Data<'a>),
+    /// Many changes.
+    DataBatch(DataBatch<'a>),
     /// Fragments of a change.
     DataFrag(DataFrag<'a>),
     /// What a writer has.
     Heartbeat(Heartbeat),
+    /// Which batches a writer has.
+    HeartbeatBatch(HeartbeatBatch),
     /// Which fragments of a change a writer has.
     HeartbeatFrag(HeartbeatFrag),
     /// What a reader has and lacks.
@@ -167,6 +181,10 @@ impl<'a> Submessage<'a> {
         Ok(match kind {
             SubmessageKind::DATA => Self::Data(Data::parse(flags, body)?),
             SubmessageKind::DATA_FRAG => Self::DataFrag(DataFrag::parse(flags, body)?),
+            SubmessageKind::DATA_BATCH => Self::DataBatch(DataBatch::parse(flags, body)?),
+            SubmessageKind::HEARTBEAT_BATCH => {
+                Self::HeartbeatBatch(HeartbeatBatch::parse(flags, body)?)
+            }
             SubmessageKind::HEARTBEAT => Self::Heartbeat(Heartbeat::parse(flags, body)?),
             SubmessageKind::HEARTBEAT_FRAG => {
                 Self::HeartbeatFrag(HeartbeatFrag::parse(flags, body)?)
@@ -192,8 +210,10 @@ impl fmt::Display for Submessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Data(it) => it.fmt(f),
+            Self::DataBatch(it) => it.fmt(f),
             Self::DataFrag(it) => it.fmt(f),
             Self::Heartbeat(it) => it.fmt(f),
+            Self::HeartbeatBatch(it) => it.fmt(f),
             Self::HeartbeatFrag(it) => it.fmt(f),
             Self::AckNack(it) => it.fmt(f),
             Self::NackFrag(it) => it.fmt(f),

@@ -65,9 +65,11 @@ fn submessage(f: &mut fmt::Formatter<'_>, raw: &RawSubmessage<'_>) -> fmt::Resul
             inline_qos(f, data.inline_qos)?;
             payload(f, &data)
         }
+        Submessage::DataBatch(data) => inline_qos(f, data.inline_qos),
         Submessage::DataFrag(data) => inline_qos(f, data.inline_qos),
         Submessage::HeaderExtension(extension) => inline_qos(f, extension.parameters),
         Submessage::Heartbeat(_)
+        | Submessage::HeartbeatBatch(_)
         | Submessage::HeartbeatFrag(_)
         | Submessage::AckNack(_)
         | Submessage::NackFrag(_)

@@ -27,8 +27,10 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("message", targets::message::message),
     ("data", targets::submessage::data),
+    ("data_batch", targets::submessage::data_batch),
     ("data_frag", targets::submessage::data_frag),
     ("heartbeat", targets::submessage::heartbeat),
+    ("heartbeat_batch", targets::submessage::heartbeat_batch),
     ("heartbeat_frag", targets::submessage::heartbeat_frag),
     ("acknack", targets::submessage::acknack),
     ("nack_frag", targets::submessage::nack_frag),

@@ -344,8 +344,12 @@ fn give(
     let from = |entity| whimbrel_base::guid::Guid::new(inbound.source, entity);
     match &inbound.submessage {
         Submessage::Data(it) => machine.handle_data(now, inbound.change(it, datagram, wall)?),
+        Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
         Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
         Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from(it.writer), it),
+        Submessage::HeartbeatBatch(it) => {
+            machine.handle_heartbeat_batch(now, from(it.batches.writer), it)
+        }
         Submessage::HeartbeatFrag(it) => {
             machine.handle_heartbeat_frag(now, from(it.writer), it.number, it.last, it.count)
         }

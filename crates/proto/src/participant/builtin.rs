@@ -331,7 +331,9 @@ impl Builtin {
                 reader.handle_heartbeat_frag(now, writer, it.number, it.last, it.count)
             }
             Submessage::Gap(gap) => reader.handle_gap(now, writer, gap),
-            Submessage::AckNack(_)
+            Submessage::DataBatch(_)
+            | Submessage::HeartbeatBatch(_)
+            | Submessage::AckNack(_)
             | Submessage::NackFrag(_)
             | Submessage::InfoTimestamp(_)
             | Submessage::InfoDestination(_)

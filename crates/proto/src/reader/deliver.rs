@@ -7,12 +7,12 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
-use whimbrel_wire::compressed::Compressed;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
 use super::assembly::Assembly;
+use super::line::{Arrived, Line, Waiting};
 use super::reassembly::FragmentRun;
-use super::writer_proxy::{Arrived, WriterProxy};
+use super::writer_proxy::WriterProxy;
 use super::{Reader, ReaderEvent};
 use crate::cache::CacheChange;
 use crate::change::ChangeKind;
@@ -38,6 +38,13 @@ pub struct Incoming {
     pub reception_timestamp: Timestamp,
 }
 
+impl Incoming {
+    /// True for changes of which the payload is more than a key.
+    pub(super) fn may_be_compressed(&self) -> bool {
+        !self.is_key && self.kind == ChangeKind::Alive
+    }
+}
+
 /// A DATA_FRAG submessage as a reader sees it.
 #[derive(Clone, Debug)]
 pub struct IncomingFragments<'a> {
@@ -55,12 +62,15 @@ impl Reader {
     /// key can be had.
     pub fn handle_data(&mut self, _now: Instant, data: Incoming) -> Result<(), Reject> {
         let reliable = self.is_reliable_with(data.writer)?;
-        self.check_number(data.writer, data.sequence)?;
+        self.check_number(data.writer, data.sequence, Line::Changes)?;
         if data.payload.len() > self.config.sample_bytes_max {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
         let writer = data.writer;
         let sequence = data.sequence;
+        if data.may_be_compressed() {
+            self.check_inflated_room(writer, sequence, &data.payload)?;
+        }
         let data = match self.inflated(data) {
             Ok(data) => data,
             Err(reject) => return Err(self.give_up(writer, sequence, reject)),
@@ -88,49 +98,24 @@ impl Reader {
         let proxy = self.proxy(writer)?;
         proxy.waiting_bytes = proxy.waiting_bytes.saturating_add(bytes);
         proxy.last = proxy.last.max(sequence);
-        proxy.waiting.insert(sequence, arrived);
+        proxy.waiting.insert(sequence, Waiting::Change(arrived));
         self.deliver_in_order(writer);
         Ok(())
     }
 
     /// A change that nobody can read must not hold up those behind it.
-    fn give_up(&mut self, writer: Guid, sequence: SequenceNumber, reject: Reject) -> Reject {
+    pub(super) fn give_up(
+        &mut self,
+        writer: Guid,
+        sequence: SequenceNumber,
+        reject: Reject,
+    ) -> Reject {
         if let Ok(proxy) = self.proxy(writer) {
             proxy.assemblies.remove(&sequence);
             proxy.leave_out(sequence, sequence.next());
             self.deliver_in_order(writer);
         }
         reject
-    }
-
-    /// The change as it was written, where its writer compresses.
-    fn inflated(&mut self, mut data: Incoming) -> Result<Incoming, Reject> {
-        let packs = self
-            .writers
-            .get(&data.writer)
-            .is_some_and(|it| it.info.packs);
-        if !packs || data.is_key || data.kind != ChangeKind::Alive {
-            return Ok(data);
-        }
-        let Some(compressed) = Compressed::parse(&data.payload)? else {
-            return Ok(data);
-        };
-        let plain_bytes = usize::try_from(compressed.plain_bytes).unwrap_or(usize::MAX);
-        if plain_bytes > self.config.sample_bytes_max {
-            return Err(Reject::new(RejectKind::Limit, 4));
-        }
-        self.check_memory(
-            (data.writer, data.sequence),
-            InstanceHandle::NIL,
-            plain_bytes,
-        )?;
-        let unpacker = self.config.unpacker.as_mut();
-        let unpacker = unpacker.ok_or(Reject::new(RejectKind::Codec, 2))?;
-        let plain = unpacker.unpack(&compressed)?;
-        self.statistics
-            .count_inflated(data.payload.len(), plain.len());
-        data.payload = plain;
-        Ok(data)
     }
 
     pub(super) fn proxy(&mut self, writer: Guid) -> Result<&mut WriterProxy, Reject> {
@@ -142,18 +127,27 @@ impl Reader {
     }
 
     /// Refuses what was seen before, and the last number there is, which nothing could follow.
-    fn check_number(&mut self, writer: Guid, sequence: SequenceNumber) -> Result<(), Reject> {
+    pub(super) fn check_number(
+        &mut self,
+        writer: Guid,
+        sequence: SequenceNumber,
+        line: Line,
+    ) -> Result<(), Reject> {
         if sequence == SequenceNumber::MAX {
             return Err(Reject::new(RejectKind::SequenceNumber, 0));
         }
-        if self.proxy(writer)?.has(sequence) {
+        let proxy = self.proxy(writer)?;
+        if !proxy.numbers(line) {
+            return Err(Reject::new(RejectKind::Unexpected, 0));
+        }
+        if proxy.has(sequence) {
             self.statistics.duplicates = self.statistics.duplicates.saturating_add(1);
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
         Ok(())
     }
 
-    fn is_reliable_with(&self, writer: Guid) -> Result<bool, Reject> {
+    pub(super) fn is_reliable_with(&self, writer: Guid) -> Result<bool, Reject> {
         let proxy = self
             .writers
             .get(&writer)
@@ -162,7 +156,7 @@ impl Reader {
     }
 
     /// Finds the instance; `None` where that is impossible.
-    fn arrived(&self, data: Incoming) -> Option<Arrived> {
+    pub(super) fn arrived(&self, data: Incoming) -> Option<Arrived> {
         let instance = match &self.config.keys {
             None => InstanceHandle::NIL,
             // A payload speaks for itself; the key hash only helps where there is none.
@@ -200,6 +194,11 @@ impl Reader {
         proxy.assemblies = proxy.assemblies.split_off(&sequence.next());
         proxy.settle();
         self.lose(lost);
+        self.offer(writer, sequence, arrived);
+    }
+
+    /// Puts a change into the cache, or tells that it found no room there.
+    pub(super) fn offer(&mut self, writer: Guid, sequence: SequenceNumber, arrived: Arrived) {
         let instance = arrived.instance;
         let bytes = arrived.payload.len();
         match self.cache.add(cache_change(writer, sequence, arrived)) {
@@ -214,7 +213,7 @@ impl Reader {
         }
     }
 
-    fn lose(&mut self, count: u64) {
+    pub(super) fn lose(&mut self, count: u64) {
         if count > 0 {
             self.statistics.lost = self.statistics.lost.saturating_add(count);
             self.report(ReaderEvent::SampleLost { count });
@@ -227,15 +226,22 @@ impl Reader {
             return;
         };
         let had_history = proxy.has_history();
-        while let Some(sequence) = proxy.next_in_order() {
-            let Some(arrived) = proxy.waiting.get(&sequence).cloned() else {
-                break;
+        let mut lost = 0u64;
+        while let Some(number) = proxy.next_in_order() {
+            if proxy.line == Line::Batches {
+                let (missing, known) = proxy.begin_batch(number);
+                lost = lost.saturating_add(missing);
+                self.statistics.duplicates = self.statistics.duplicates.saturating_add(known);
+            }
+            let Some((sequence, arrived)) = proxy.next_change(number) else {
+                proxy.delivered(number);
+                continue;
             };
             let instance = arrived.instance;
             let bytes = arrived.payload.len();
             match self.cache.add(cache_change(writer, sequence, arrived)) {
                 Ok(added) => {
-                    proxy.delivered(sequence);
+                    proxy.change_delivered(number, sequence);
                     self.news |= added.is_visible();
                     self.statistics.count_delivered(bytes);
                 }
@@ -253,6 +259,7 @@ impl Reader {
         if !had_history && proxy.has_history() {
             self.report(ReaderEvent::HistoryComplete(writer));
         }
+        self.lose(lost);
     }
 
     /// True when something that arrived found no room: tell [`Reader::handle_room`] of any.
@@ -300,7 +307,7 @@ impl Reader {
             self.config.reassembly_samples_max,
         );
         let reliable = self.is_reliable_with(change.writer)?;
-        self.check_number(change.writer, sequence)?;
+        self.check_number(change.writer, sequence, Line::Changes)?;
         // Complete it would find no place, and all of it would be sent again.
         let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
         let has_place = |it: &WriterProxy| it.has_place(sequence, sample_bytes, &self.config);
@@ -343,12 +350,31 @@ impl Reader {
         from: Guid,
         heartbeat: &Heartbeat,
     ) -> Result<(), Reject> {
+        if let Some(lost) = self.heard(now, from, heartbeat, Line::Changes)? {
+            self.lose(lost);
+            self.deliver_in_order(from);
+        }
+        Ok(())
+    }
+
+    /// Takes in what a heartbeat says, and tells how many numbers are lost by it; `None` where it
+    /// does not matter.
+    pub(super) fn heard(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        heartbeat: &Heartbeat,
+        line: Line,
+    ) -> Result<Option<u64>, Reject> {
         if !self.is_reliable_with(from)? {
-            return Ok(());
+            return Ok(None);
         }
         let durable = self.config.durable;
         let delay = self.config.heartbeat_response_delay;
         let proxy = self.proxy(from)?;
+        if !proxy.numbers(line) {
+            return Err(Reject::new(RejectKind::Unexpected, 0));
+        }
         if !proxy.accept_heartbeat(now, heartbeat.count) {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
@@ -373,9 +399,7 @@ impl Reader {
         }
         took.into_iter().for_each(|span| self.patience.note(span));
         self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
-        self.lose(lost);
-        self.deliver_in_order(from);
-        Ok(())
+        Ok(Some(lost))
     }
 
     /// A fragment heartbeat of a matched writer. RTPS 2.5 §8.3.8.7.

@@ -8,10 +8,15 @@
 
 mod acknowledge;
 mod assembly;
+mod batch;
+#[cfg(test)]
+mod batch_tests;
 mod config;
 mod deliver;
 #[cfg(test)]
 mod edges;
+mod inflate;
+mod line;
 mod pass;
 mod ranges;
 mod reassembly;
@@ -33,6 +38,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::Heartbeat;
 
+pub use self::batch::IncomingBatch;
 pub use self::config::{KeyExtractor, ReaderConfig, Unpacker};
 pub use self::deliver::{Incoming, IncomingFragments};
 pub use self::reassembly::FragmentRun;
@@ -85,7 +91,9 @@ pub struct ReaderStatistics {
     pub heartbeats: u64,
     /// Of the changes delivered those that writers of this process handed over, past the network.
     pub in_process: u64,
-    /// Changes that arrived compressed.
+    /// Batches that arrived, each with many changes.
+    pub batches: u64,
+    /// Changes, or batches of them, that arrived compressed.
     pub inflated: u64,
     /// Octets of their payloads as they arrived.
     pub compressed_bytes: u64,

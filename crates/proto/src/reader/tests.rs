@@ -123,7 +123,7 @@ pub(super) fn taken(reader: &mut Reader) -> Vec<i64> {
 }
 
 /// What the reader answers now: base and requested numbers of each ACKNACK.
-fn answers(reader: &mut Reader, now: Instant) -> Vec<(i64, Vec<i64>)> {
+pub(super) fn answers(reader: &mut Reader, now: Instant) -> Vec<(i64, Vec<i64>)> {
     let mut sent = Sent::default();
     reader.poll_transmit(now, &mut sent);
     let mut found = vec![];

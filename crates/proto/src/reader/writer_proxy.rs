@@ -4,18 +4,16 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 use whimbrel_wire::submessage::Heartbeat;
 
 use super::assembly::Assembly;
 use super::config::ReaderConfig;
+use super::line::{BatchLine, Line, Waiting};
 use super::ranges::RangeSet;
-use crate::change::ChangeKind;
 use crate::deadline::{Deadline, Reason, earlier};
 use crate::peer::MatchedWriter;
 
@@ -23,23 +21,13 @@ use crate::peer::MatchedWriter;
 const GONE_RANGES_MAX: usize = 1024;
 
 /// What a change takes that waits for an earlier one, beside its payload, in octets.
-const WAITING_BYTES: usize = 192;
+pub(super) const WAITING_BYTES: usize = 192;
 
 /// What a change takes at most beside its payload, wherever it goes, in octets.
 pub(super) const ARRIVAL_BYTES: usize = 512;
 
 /// Numbers looked at for one acknowledgement.
 const REQUEST_SPAN: u64 = 256;
-
-/// A change that has arrived whole.
-#[derive(Clone, Debug)]
-pub(super) struct Arrived {
-    pub(super) kind: ChangeKind,
-    pub(super) instance: InstanceHandle,
-    pub(super) payload: SharedBytes,
-    pub(super) source_timestamp: Timestamp,
-    pub(super) reception_timestamp: Timestamp,
-}
 
 /// By what a request is known again: the first change missing and the first fragment missing of
 /// those that have arrived in part.
@@ -57,12 +45,14 @@ pub(super) struct WriterProxy {
     /// the writer has said where its data starts.
     pub(super) expected: Option<SequenceNumber>,
     /// Arrived, but something before them has not.
-    pub(super) waiting: BTreeMap<SequenceNumber, Arrived>,
-    /// Octets of payload in `waiting`.
+    pub(super) waiting: BTreeMap<SequenceNumber, Waiting>,
+    /// Octets in `waiting` beside the places.
     pub(super) waiting_bytes: usize,
     /// Numbers that do not concern this reader.
     pub(super) gone: RangeSet,
     pub(super) assemblies: BTreeMap<SequenceNumber, Assembly>,
+    pub(super) line: Line,
+    pub(super) batch_line: BatchLine,
     /// A best-effort writer was heard before.
     pub(super) contacted: bool,
     /// The greatest number the writer has announced.
@@ -99,6 +89,8 @@ impl WriterProxy {
             waiting_bytes: 0,
             gone: RangeSet::default(),
             assemblies: BTreeMap::new(),
+            line: Line::Unknown,
+            batch_line: BatchLine::default(),
             contacted: false,
             last: SequenceNumber::ZERO,
             history_ends: None,
@@ -113,6 +105,14 @@ impl WriterProxy {
             repeated: 0,
             must_answer: false,
         }
+    }
+
+    /// False where the writer has numbered the other by now.
+    pub(super) fn numbers(&mut self, line: Line) -> bool {
+        if self.line == Line::Unknown {
+            self.line = line;
+        }
+        self.line == line
     }
 
     /// The number for which everything waits.
@@ -139,7 +139,7 @@ impl WriterProxy {
     pub(super) fn give_way(&mut self, sequence: SequenceNumber, bytes: usize) {
         while !self.account.has_room(bytes) {
             if let Some(last) = self.waiting.last_entry() {
-                let payload = last.remove().payload.len();
+                let payload = last.remove().bytes();
                 self.waiting_bytes = self.waiting_bytes.saturating_sub(payload);
             } else if let Some(last) = self.assemblies.last_entry()
                 && *last.key() != sequence
@@ -325,7 +325,7 @@ impl WriterProxy {
     /// Notes that `sequence`, the next in order, was delivered.
     pub(super) fn delivered(&mut self, sequence: SequenceNumber) {
         if let Some(arrived) = self.waiting.remove(&sequence) {
-            self.waiting_bytes = self.waiting_bytes.saturating_sub(arrived.payload.len());
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(arrived.bytes());
         }
         let next = sequence.next();
         self.expected = Some(next);

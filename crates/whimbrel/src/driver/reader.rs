@@ -174,10 +174,12 @@ impl ReaderCore {
                     machine.handle_data(now, change)
                 })
             }
+            Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
             Submessage::DataFrag(frag) => inbound
                 .fragments(frag, wall)
                 .and_then(|fragments| machine.handle_data_frag(now, fragments)),
             Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
+            Submessage::HeartbeatBatch(it) => machine.handle_heartbeat_batch(now, from, it),
             Submessage::HeartbeatFrag(it) => {
                 machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
             }

@@ -20,7 +20,7 @@ macro_rules! kinds {
         impl SubmessageKind {
             $($(#[doc = $doc])+ pub const $name: Self = Self($value);)+
 
-            /// The standard's name; `None` for kinds that the standard does not define.
+            /// Its name; `None` for kinds that are not known.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)+
@@ -60,6 +60,10 @@ kinds! {
     DATA = 0x15;
     /// Fragments of a change.
     DATA_FRAG = 0x16;
+    /// Many changes. Not of the standard, but of RTI Connext.
+    DATA_BATCH = 0x18;
+    /// Which batches a writer has. Not of the standard, but of RTI Connext.
+    HEARTBEAT_BATCH = 0x19;
     /// Protected content. DDS-Security 1.1 §7.3.6.
     SEC_BODY = 0x30;
     /// In front of a protected submessage. DDS-Security 1.1 §7.3.6.
@@ -73,6 +77,11 @@ kinds! {
 }
 
 impl SubmessageKind {
+    /// True for what only those understand and mean so that speak of batches.
+    pub const fn is_batched(self) -> bool {
+        matches!(self, Self::DATA_BATCH | Self::HEARTBEAT_BATCH)
+    }
+
     /// True where the sender's vendor defines the meaning. RTPS 2.5 §9.4.5.1.1.
     pub const fn is_vendor_specific(self) -> bool {
         self.0 & 0x80 != 0

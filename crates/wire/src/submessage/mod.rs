@@ -9,10 +9,12 @@ pub mod frame;
 
 pub mod acknack;
 pub mod data;
+pub mod data_batch;
 pub mod data_frag;
 pub mod gap;
 pub mod header_extension;
 pub mod heartbeat;
+pub mod heartbeat_batch;
 pub mod heartbeat_frag;
 pub mod info_dst;
 pub mod info_reply;
@@ -24,11 +26,13 @@ pub mod pad;
 
 pub use acknack::AckNack;
 pub use data::{Content, Data};
+pub use data_batch::{BatchedSample, BatchedSamples, BatchedSamplesWriter, DataBatch};
 pub use data_frag::DataFrag;
 pub use frame::SubmessageKind;
 pub use gap::Gap;
 pub use header_extension::{Checksum, HeaderExtension};
 pub use heartbeat::{Heartbeat, HeartbeatGroup};
+pub use heartbeat_batch::HeartbeatBatch;
 pub use heartbeat_frag::HeartbeatFrag;
 pub use info_dst::InfoDestination;
 pub use info_reply::InfoReply;

@@ -132,12 +132,12 @@ fn a_hundred_thousand_parameters_end() {
     assert!(ParticipantData::parse(&payload, &context).is_err());
 }
 
-/// The bodies of the synthetic Connext samples: batches that we skip, a compressed sample.
+/// Kinds of Connext that we do not know, in front of a compressed sample.
 #[test]
-fn connext_batches_are_skipped() {
+fn what_only_connext_knows_is_skipped() {
     let mut message = b"RTPS\x02\x05\x01\x01abcdefghijkl".to_vec();
-    message.extend_from_slice(&[0x18, 0x01, 4, 0, 0, 0, 32, 0]);
-    message.extend_from_slice(&[0x19, 0x01, 4, 0, 0x80, 0, 0, 4]);
+    message.extend_from_slice(&[0x17, 0x01, 4, 0, 0, 0, 32, 0]);
+    message.extend_from_slice(&[0x1a, 0x01, 4, 0, 0x80, 0, 0, 4]);
     message.extend_from_slice(&[
         0x15, 0x05, 0x30, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00,
         0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x06, 0x00, 0x00,

@@ -4,6 +4,7 @@
 //! composer that err alike cannot agree here; only a rich value of user data is encoded by the code
 //! under test, beside one that is not.
 
+mod batches;
 mod captures;
 mod codecs;
 mod discovery;
@@ -19,6 +20,7 @@ pub use seed::Seed;
 /// All seeds.
 pub fn all() -> Vec<Seed> {
     let mut all = submessages::seeds();
+    all.extend(batches::seeds());
     all.extend(messages::seeds());
     all.extend(lists::seeds());
     all.extend(discovery::seeds());

@@ -84,6 +84,7 @@ fn after_match(name: &str, messages: &[Vec<u8>]) -> Seed {
 pub(super) fn seeds() -> Vec<Seed> {
     let mut all = vec![headers()];
     all.extend(numbers());
+    all.extend(batches());
     all.extend(fragments());
     all.extend(payloads());
     all.extend(announcements());
@@ -172,6 +173,52 @@ fn numbers() -> Vec<Seed> {
                 nack_frag(i64::MAX, 1, 32, &ones[..1], 5),
                 nack_frag(1, 1, 32, &ones[..1], 6),
             ],
+        ),
+    ]
+}
+
+/// Batches: numbers that fit and ones that do not, and what mixes both rows of numbers.
+fn batches() -> Vec<Seed> {
+    let batch = |number: i64, first: i64, count: u32, listed: u32| {
+        let head = Raw::little().u16(0).u16(32).bytes(&to_reader().done());
+        let head = head.number(number).number(first).u32(count - 1).u32(count);
+        let list = (0..listed).fold(head.u32(8 * listed), |raw, _| raw.u32(0x0004_0800).u32(4));
+        let body = (0..listed).fold(list.bytes(&[0, 1, 0, 0]), |raw, key| raw.u32(key));
+        submessage(0x18, 0, body)
+    };
+    let beat = |first: i64, last: i64, count: u32| {
+        let body = to_reader().number(first).number(last);
+        submessage(0x19, 0, body.number(first).number(last * 3).u32(count))
+    };
+    let many = batch(9, 60, 30, 30);
+    vec![
+        after_match(
+            "batches",
+            &[
+                batch(1, 1, 3, 3),
+                batch(3, 7, 3, 3),
+                beat(1, 3, 1),
+                batch(2, 4, 3, 3),
+                batch(2, 4, 3, 3),
+                batch(4, 1, 3, 3),
+                batch(5, 10, 3, 2),
+                gap(6, 8, 0, &[]),
+                many,
+                beat(8, 9, 2),
+                beat(i64::MAX, i64::MAX, 3),
+            ],
+        ),
+        after_match(
+            "batches-and-changes",
+            &[
+                batch(1, 1, 3, 3),
+                data(1, &[0, 1, 0, 0, 1, 2, 3, 4]),
+                heartbeat(1, 10, 1),
+            ],
+        ),
+        after_match(
+            "changes-and-batches",
+            &[heartbeat(1, 10, 1), batch(1, 1, 3, 3), beat(1, 3, 2)],
         ),
     ]
 }

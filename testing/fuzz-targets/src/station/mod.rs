@@ -380,8 +380,10 @@ fn give(
             change.payload = change.payload.compacted();
             machine.handle_data(now, change)
         }
+        Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
         Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
         Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
+        Submessage::HeartbeatBatch(it) => machine.handle_heartbeat_batch(now, from, it),
         Submessage::HeartbeatFrag(it) => {
             machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
         }

@@ -17,8 +17,10 @@ macro_rules! targets {
 
 targets! {
     data = DATA,
+    data_batch = DATA_BATCH,
     data_frag = DATA_FRAG,
     heartbeat = HEARTBEAT,
+    heartbeat_batch = HEARTBEAT_BATCH,
     heartbeat_frag = HEARTBEAT_FRAG,
     acknack = ACKNACK,
     nack_frag = NACK_FRAG,
@@ -73,8 +75,10 @@ fn compose(submessage: &Submessage<'_>, endian: Endian) -> Vec<u8> {
     let mut out = Vec::new();
     match submessage {
         Submessage::Data(it) => it.compose(&mut out, endian),
+        Submessage::DataBatch(it) => it.compose(&mut out, endian),
         Submessage::DataFrag(it) => it.compose(&mut out, endian),
         Submessage::Heartbeat(it) => it.compose(&mut out, endian),
+        Submessage::HeartbeatBatch(it) => it.compose(&mut out, endian),
         Submessage::HeartbeatFrag(it) => it.compose(&mut out, endian),
         Submessage::AckNack(it) => it.compose(&mut out, endian),
         Submessage::NackFrag(it) => it.compose(&mut out, endian),

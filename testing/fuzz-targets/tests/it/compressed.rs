@@ -13,13 +13,20 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/connext-synthetic")
 }
 
+/// The datagrams of a capture.
+pub(crate) fn datagrams(file: &str) -> Vec<Vec<u8>> {
+    let capture = std::fs::read(folder().join(file)).expect("a capture");
+    let datagrams = CaptureReader::new(&capture).expect("a capture");
+    datagrams
+        .map(|it| it.expect("a datagram").payload.to_vec())
+        .collect()
+}
+
 /// The payload of the DATA, or of all DATA_FRAG, of a capture.
 fn payload(file: &str) -> Vec<u8> {
-    let capture = std::fs::read(folder().join(file)).expect("a capture");
     let mut payload = Vec::new();
-    for datagram in CaptureReader::new(&capture).expect("a capture") {
-        let datagram = datagram.expect("a datagram");
-        let (_, submessages) = Submessages::new(datagram.payload).expect("a message");
+    for datagram in datagrams(file) {
+        let (_, submessages) = Submessages::new(&datagram).expect("a message");
         for submessage in submessages {
             let submessage = submessage.expect("a submessage").parse();
             match submessage.expect("a known one") {

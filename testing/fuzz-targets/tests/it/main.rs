@@ -1,5 +1,6 @@
 //! The committed corpora, replayed; the seeds, complete and unchanged; golden datagrams, read.
 
+mod batches;
 mod compressed;
 mod readable;
 mod understood;

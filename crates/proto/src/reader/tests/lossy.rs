@@ -121,6 +121,10 @@ fn deliver(now: Instant, writer: &mut Writer, reader: &mut Reader, message: Vec<
             (Submessage::Data(it), _) => {
                 reader.handle_data(now, inbound.change(it, &datagram, Timestamp(2)).unwrap())
             }
+            (Submessage::DataBatch(it), _) => {
+                reader.handle_data_batch(now, &inbound.batch(it, Timestamp(2)))
+            }
+            (Submessage::HeartbeatBatch(it), _) => reader.handle_heartbeat_batch(now, WRITER, it),
             (Submessage::DataFrag(it), _) => {
                 reader.handle_data_frag(now, inbound.fragments(it, Timestamp(2)).unwrap())
             }

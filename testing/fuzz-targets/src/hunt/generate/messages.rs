@@ -21,6 +21,8 @@ const KINDS: &[(&str, u8)] = &[
     ("heartbeat_frag", 0x13),
     ("data", 0x15),
     ("data_frag", 0x16),
+    ("data_batch", 0x18),
+    ("heartbeat_batch", 0x19),
 ];
 
 /// The flags octet and the body of one kind; `None` for names of other targets.
@@ -123,6 +125,13 @@ fn body(random: &mut Random, raw: Raw, kind: u8, flags: u8, ends: Option<Ends>) 
         }
         0x15 => data(random, addressed(raw.u16(0).u16(16)), flags),
         0x16 => data_frag(random, addressed(raw.u16(0).u16(28)), flags),
+        0x18 => data_batch(random, addressed(raw.u16(0).u16(32)), flags),
+        0x19 => {
+            let first = sequence(random);
+            let last = first.wrapping_add(random.below(4) as i64);
+            let raw = addressed(raw).number(first).number(last);
+            raw.number(first).number(last).u32(count(random))
+        }
         0x09 => raw.u32(random.edge() as u32).u32(random.edge() as u32),
         0x0c => raw.u32(0).bytes(&[2, 5, 1, 16]).bytes(&random.octets(12)),
         0x0e => raw.bytes(&random.octets(12)),
@@ -150,6 +159,25 @@ fn data(random: &mut Random, head: Raw, flags: u8) -> Raw {
     raw.bytes(&[0, 1, 0, 0, key])
         .bytes(&random.octets(len))
         .pad()
+}
+
+fn data_batch(random: &mut Random, head: Raw, flags: u8) -> Raw {
+    let samples = random.below(6) as u64;
+    let (listed, spanned) = (random.mostly(samples), random.mostly(samples));
+    let raw = head.number(sequence(random)).number(sequence(random));
+    let mut raw = raw.u32(spanned as u32).u32(listed as u32);
+    if flags & 2 != 0 {
+        raw = lists::list(random, raw);
+    }
+    let len = *random.one_of(&[0, 4, 5, 12]);
+    raw = raw.u32(random.mostly(samples * 8) as u32);
+    for _ in 0..samples {
+        let kind = *random.one_of(&[8, 8, 8, 0x20, 0x10, 0]);
+        raw = raw.bytes(&[0, kind]).u16(4).u32(random.mostly(len) as u32);
+    }
+    let packed = *random.one_of(&[0, 0, 4, 16]);
+    let octets = random.octets((samples * len) as usize);
+    raw.bytes(&[0, 1, 0, packed]).bytes(&octets).pad()
 }
 
 fn data_frag(random: &mut Random, head: Raw, flags: u8) -> Raw {
