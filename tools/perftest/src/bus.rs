@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use whimbrel::qos::{Durability, ResourceLimits};
+use whimbrel::qos::{Bundling, Durability, ResourceLimits};
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Error, base::time,
 };
@@ -85,6 +85,10 @@ impl<'a> Bus<'a> {
         }
         qos.reliability.max_blocking_time = time::Duration::from_nanos(SLICE.as_nanos() as i64);
         qos.durability = self.durability();
+        qos.bundling = Some(match self.settings.batch {
+            Some(bytes) if topic == THROUGHPUT => Bundling::up_to(bytes),
+            _ => Bundling::Off,
+        });
         qos.data_representation.compression = self.settings.compression;
         let limits = ResourceLimits::UNLIMITED.max_samples(self.settings.send_queue);
         if self.settings.best_effort {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use whimbrel::domain::IpVersions;
-use whimbrel::qos::{Compression, CompressionIds};
+use whimbrel::qos::{Bundling, Compression, CompressionIds};
 
 use crate::failure::Failure;
 use crate::filter::KeyRange;
@@ -20,6 +20,8 @@ const SCAN: &[usize] = &[
 ];
 /// The variable that bounds `-executionTime`.
 pub(crate) const EXECUTION_TIME_MAX: &str = "PERFTEST_EXECUTION_TIME_MAX";
+/// Octets of a batch.
+const BATCH_BYTES: u64 = 8192;
 /// The largest sample of the bus.
 const SAMPLE_BYTES_MAX: usize = 1 << 30;
 
@@ -76,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) transient_local: bool,
     pub(crate) domain: u32,
     pub(crate) send_queue: u32,
+    /// Octets of messages that samples share; none where each leaves alone.
+    pub(crate) batch: Option<usize>,
     pub(crate) read_thread: Option<ReadThread>,
     pub(crate) interfaces: Option<String>,
     pub(crate) peers: Vec<String>,
@@ -142,6 +146,7 @@ impl Settings {
             transient_local: given.text("durability") == Some("1"),
             domain: small(given, "domain", 1),
             send_queue: small(given, "sendQueueSize", 50),
+            batch: batch(given, data_len)?,
             read_thread: given.has("useReadThread").then(|| ReadThread {
                 delay: Duration::from_micros(given.count("waitsetDelayUsec", 100)),
                 events: small(given, "waitsetEventCount", 5) as usize,
@@ -238,7 +243,12 @@ impl Settings {
             (None, None) => eprintln!("\tData Size: that of the file"),
         }
         if self.role == Role::Publisher {
-            eprintln!("\tBatching: No");
+            match self.batch {
+                Some(bytes) => eprintln!(
+                    "\tBatching: {bytes} Bytes, headers included, or 1 ms (-batchSize 0: none)"
+                ),
+                None => eprintln!("\tBatching: No"),
+            }
             match self.pacing {
                 Pacing::Rate { per_s, spins } => {
                     let method = if spins { "spin" } else { "sleep" };
@@ -288,8 +298,8 @@ fn refuse_missing(given: &Given) -> Result<(), Failure> {
         let why = format!("-{name} {value}: is not supported by Whimbrel: {why}");
         Err(Failure::Options(why))
     };
-    if given.count("batchSize", 0) != 0 {
-        return refuse("batchSize", "there are no batches yet; 0 sends each alone");
+    if given.count("batchSize", 0) > Bundling::MESSAGE_BYTES_MAX as u64 {
+        return refuse("batchSize", "a message has 65507 octets at most");
     }
     if given.count("durability", 0) > 1 {
         return refuse("durability", "there is no durability service");
@@ -348,6 +358,26 @@ fn execution(given: &Given, scans: bool) -> Option<Duration> {
     let default = if scans { 60 } else { 0 };
     let seconds = given.count("executionTime", default);
     (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+/// Octets of a batch: 8192 unless said, as in the code of the original. A test of latency has none,
+/// nor have samples of which it does not hold two; one that keeps a rate has some if asked for.
+fn batch(given: &Given, data_len: Option<usize>) -> Result<Option<usize>, Failure> {
+    let asked = given.has("batchSize");
+    if asked && given.has("latencyTest") && given.count("batchSize", 0) > 0 {
+        return Err(Failure::Options(
+            "-batchSize and -latencyTest: a ping waits for nobody".into(),
+        ));
+    }
+    let keeps_rate = ["pubRate", "pubRatebps", "sleep", "spin"]
+        .iter()
+        .any(|it| given.has(it));
+    if given.has("latencyTest") || (keeps_rate && !asked) || given.has("sub") {
+        return Ok(None);
+    }
+    let bytes = usize::try_from(given.count("batchSize", BATCH_BYTES)).unwrap_or(usize::MAX);
+    let holds_two = data_len.is_none_or(|it| 2 * it <= bytes);
+    Ok((holds_two && bytes >= Bundling::MESSAGE_BYTES_MIN).then_some(bytes))
 }
 
 /// The number of a publisher among publishers, of a subscriber among subscribers.

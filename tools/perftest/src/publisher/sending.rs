@@ -34,6 +34,8 @@ pub(super) struct Sending<'a, M: Message> {
     head: Head,
     /// Pings so far.
     pings: u64,
+    /// Samples of a batch.
+    per_batch: u64,
 }
 
 impl<'a, M: Message> Sending<'a, M> {
@@ -57,6 +59,7 @@ impl<'a, M: Message> Sending<'a, M> {
             pieces,
             head,
             pings: 0,
+            per_batch: 1,
         }
     }
 
@@ -69,6 +72,7 @@ impl<'a, M: Message> Sending<'a, M> {
         for _ in 0..self.settings.initial_burst {
             self.put(&message, None)?;
         }
+        self.writer.flush();
         Ok(())
     }
 
@@ -102,6 +106,7 @@ impl<'a, M: Message> Sending<'a, M> {
             Some(_) => u64::MAX,
             None => self.settings.iterations,
         };
+        self.per_batch = self.settings.batch.map_or(1, |it| it / length).max(1) as u64;
         self.pongs.restart();
         let mut sent = 0;
         while sent < iterations && !is_over(deadline) {
@@ -122,6 +127,7 @@ impl<'a, M: Message> Sending<'a, M> {
                 self.look_at_signals()?;
             }
         }
+        self.writer.flush();
         if self.settings.low_resolution_clock && sent > 0 {
             let us = begun.elapsed().as_micros() / (2 * u128::from(sent));
             println!("Average Latency time = {us} (us)");
@@ -143,7 +149,8 @@ impl<'a, M: Message> Sending<'a, M> {
 
     /// Makes `message` the sample after `sent` others; whether it is a ping.
     fn prepare(&mut self, message: &mut M, sent: u64) -> bool {
-        let pings = self.settings.id == 0 && sent.is_multiple_of(self.settings.latency_count);
+        let pings =
+            self.settings.id == 0 && is_ping(sent, self.per_batch, self.settings.latency_count);
         let mut head = self.head;
         head.seq_num = sent as u32;
         head.key = key(self.settings, sent);
@@ -225,6 +232,30 @@ fn key(settings: &Settings, sent: u64) -> [u8; 4] {
     (instance as u32).to_le_bytes()
 }
 
+/// Whether the sample after `sent` others is a ping: one in each `count`th batch is, each time at
+/// the next place.
+fn is_ping(sent: u64, per_batch: u64, count: u64) -> bool {
+    let (batch, place) = (sent / per_batch, sent % per_batch);
+    batch.is_multiple_of(count) && place == batch / count % per_batch
+}
+
 fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|it| Instant::now() >= it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_take_every_place_of_a_batch() {
+        let pings = |per_batch, count| -> Vec<u64> {
+            (0..24)
+                .filter(|it| is_ping(*it, per_batch, count))
+                .collect()
+        };
+        assert_eq!(pings(1, 6), [0, 6, 12, 18]);
+        assert_eq!(pings(4, 1), [0, 5, 10, 15, 16, 21]);
+        assert_eq!(pings(4, 2), [0, 9, 18]);
+    }
 }

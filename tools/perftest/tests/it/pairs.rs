@@ -97,6 +97,22 @@ fn samples_travel_compressed_both_ways() {
 }
 
 #[test]
+fn samples_share_messages_and_pings_are_in_every_place() {
+    let common = "-noPrint -noOutputHeaders";
+    let publisher = format!("-numIter 20000 -latencyCount 1 -batchSize 1400 -writerStats {common}");
+    let (publisher, sub) = pair(213, &publisher, common);
+    let row = numbers(sub.out.trim_end());
+    assert_eq!((row[1], row[4]), (20_000.0, 0.0), "{row:?}");
+    assert!(
+        publisher.err.contains("Batching: 1400 Bytes"),
+        "{}",
+        publisher.err
+    );
+    let (_, statistics) = publisher.err.split_once("BundlingStatistics").unwrap();
+    assert!(statistic(statistics, "samples") > 10_000, "{statistics}");
+}
+
+#[test]
 fn a_filter_takes_its_keys_and_loses_nothing() {
     let (_, sub) = pair(
         212,
