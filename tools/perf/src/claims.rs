@@ -1,5 +1,10 @@
 //! What the founding documents claim, judged by what was measured.
 
+mod rates;
+mod verdict;
+
+use verdict::{claim, outcome, waiting};
+
 use crate::report::model::{Claim, CodecFigure, LatencyFigure, Outcome, Section};
 
 /// The claims of the seeds that `sections` belong to.
@@ -10,9 +15,9 @@ pub(crate) fn judge(sections: &[Section]) -> Vec<Claim> {
             "lat3-inter" | "lat3-intra" | "lat3-dual" => claims.extend(ordering(section)),
             "comp-codec" => claims.extend(codecs(section)),
             "comp-bw-batch" => claims.extend(savings(section)),
-            "bundle" => claims.extend(bundles()),
+            "bundle" => claims.extend(rates::bundles(section)),
             "comp-lat-gbit" => claims.extend(cable(section)),
-            "mak-compress" => claims.extend(compressed_streams(section)),
+            "mak-compress" => claims.extend(rates::compressed(section)),
             "cft" => claims.push(waiting(
                 "S1",
                 "filtering at the writer costs about 7 µs and wins from 10 to 20 subscribers on",
@@ -29,27 +34,6 @@ pub(crate) fn judge(sections: &[Section]) -> Vec<Claim> {
         }
     }
     claims
-}
-
-fn claim(seed: &str, claim: impl Into<String>, outcome: Outcome, figure: String) -> Claim {
-    Claim {
-        seed: seed.into(),
-        claim: claim.into(),
-        outcome,
-        figure,
-    }
-}
-
-fn waiting(seed: &str, text: &str) -> Claim {
-    claim(seed, text, Outcome::Waiting, "not measured yet".into())
-}
-
-fn outcome(holds: bool) -> Outcome {
-    if holds {
-        Outcome::Reproduced
-    } else {
-        Outcome::NotReproduced
-    }
 }
 
 /// At how many of the sizes that both have `holds`, and at how many sizes.
@@ -219,54 +203,6 @@ fn cable(section: &Section) -> Vec<Claim> {
     claims
 }
 
-/// Rates of streams within this of each other are equal.
-const EQUAL: f64 = 1.05;
-
-/// S4: what compression does to rates.
-fn compressed_streams(section: &Section) -> Vec<Claim> {
-    let texts = [
-        "compression raises the rate at no size, even of compressible data, where the network is \
-         no bottleneck",
-        "compression pays where the network is the bottleneck (here 100 Mbit/s)",
-    ];
-    let gains = |place: &str| -> Vec<(usize, f64)> {
-        let of = |name: &str| {
-            let name = format!("Whimbrel log {name}{place}");
-            let named = section
-                .streams
-                .iter()
-                .filter(move |it| it.contestant == name);
-            named
-                .map(|it| (it.size, it.samples_per_s))
-                .collect::<Vec<_>>()
-        };
-        let packed = of("ZLIB");
-        let gain = |(size, plain): (usize, f64)| {
-            let (_, packed) = packed.iter().find(|it| it.0 == size)?;
-            Some((size, packed / plain.max(1e-9)))
-        };
-        of("plain").into_iter().filter_map(gain).collect()
-    };
-    let judge = |text: &str, place: &str, holds: fn(&[(usize, f64)]) -> bool| {
-        let all = gains(place);
-        if all.is_empty() {
-            return waiting("S4", text);
-        }
-        let texts: Vec<String> = all
-            .iter()
-            .map(|(size, gain)| format!("{size} B × {gain:.2}"))
-            .collect();
-        let figure = format!("log text, rate with ZLIB: {}", texts.join(", "));
-        claim("S4", text, outcome(holds(&all)), figure)
-    };
-    vec![
-        judge(texts[0], "", |all| all.iter().all(|it| it.1 <= EQUAL)),
-        judge(texts[1], ", 100 Mbit/s", |all| {
-            all.iter().any(|it| it.1 > EQUAL)
-        }),
-    ]
-}
-
 /// S0: what ZLIB saves in batches, within two points or better.
 fn savings(section: &Section) -> Vec<Claim> {
     let judge = |it: &crate::report::model::SavingFigure| {
@@ -289,21 +225,9 @@ fn savings(section: &Section) -> Vec<Claim> {
     section.savings.iter().map(judge).collect()
 }
 
-fn bundles() -> Vec<Claim> {
-    [
-        "bundles of 1400 B raise the rate of small messages greatly",
-        "a small loss where only one message fits a bundle",
-        "no difference above the size of the bundle",
-        "bundles of 5000 B are a little better still, and larger datagrams are lost more",
-    ]
-    .map(|text| waiting("S4", text))
-    .into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::model::StreamFigure;
 
     fn figure(contestant: &str, size: usize, min_us: f64, mean_us: f64) -> LatencyFigure {
         LatencyFigure {
@@ -374,34 +298,6 @@ mod tests {
             .notes
             .push("the cable does not earn the name".into());
         assert_eq!(outcomes(&section), [Outcome::Waiting; 2]);
-    }
-
-    #[test]
-    fn rates_are_judged_with_and_without_a_bottleneck() {
-        let of = |name: &str, samples_per_s| StreamFigure {
-            contestant: format!("Whimbrel log {name}"),
-            size: 1024,
-            samples_per_s,
-            ..StreamFigure::default()
-        };
-        let section = Section {
-            name: "mak-compress".into(),
-            streams: vec![
-                of("plain", 100.0),
-                of("ZLIB", 30.0),
-                of("plain, 100 Mbit/s", 10.0),
-                of("ZLIB, 100 Mbit/s", 20.0),
-            ],
-            ..Section::default()
-        };
-        let claims = judge(&[section]);
-        assert_eq!(claims.len(), 2);
-        assert!(claims.iter().all(|it| it.outcome == Outcome::Reproduced));
-        assert!(
-            claims[1].figure.contains("1024 B × 2.00"),
-            "{:?}",
-            claims[1]
-        );
     }
 
     #[test]

@@ -7,24 +7,31 @@ use whimbrel::DataWriter;
 use super::{Answers, Msg};
 use crate::protocol::Order;
 
-/// A block under way: who notes an answer sends the next sample.
+/// A block under way: who notes an answer sends the next sample. The clock is read once for each
+/// sample: having an answer is where the next round trip begins, and nothing is computed before the
+/// block is done.
 #[derive(Debug)]
 pub struct Block {
     order: Order,
     sample: Msg,
     begun: Instant,
-    ns: Vec<u64>,
+    /// When answers came.
+    at: Vec<Instant>,
 }
 
 impl Block {
     /// The block `order` of samples that hold what `sample` does.
     pub fn new(order: Order, mut sample: Msg) -> Self {
         sample.seq = 0;
+        let now = Instant::now();
+        // Written once, so that the system has given the memory before it counts.
+        let mut at = vec![now; order.count];
+        at.clear();
         Self {
             order,
             sample,
-            begun: Instant::now(),
-            ns: Vec::with_capacity(order.count),
+            begun: now,
+            at,
         }
     }
 
@@ -33,11 +40,18 @@ impl Block {
     /// # Errors
     /// What the bus says.
     pub fn send(&mut self, writer: &DataWriter<Msg>) -> Result<(), String> {
-        self.sample.seq += 1;
-        self.begun = Instant::now();
+        self.next();
         writer
             .write(&self.sample)
             .map_err(|error| format!("write: {error}"))
+    }
+
+    /// Makes the sample the next.
+    pub fn next(&mut self) {
+        if self.sample.seq == 0 {
+            self.begun = Instant::now();
+        }
+        self.sample.seq += 1;
     }
 
     /// Notes what was taken at `now`, if it is the awaited answer; whether it is.
@@ -45,46 +59,85 @@ impl Block {
         if data.seq != self.sample.seq || data.payload.len() != self.order.size {
             return false;
         }
-        self.keep(now);
-        true
-    }
-
-    fn keep(&mut self, now: Instant) {
         if self.sample.seq as usize > self.order.warm {
-            let trip = now.saturating_duration_since(self.begun);
-            self.ns.push(nanos(trip));
+            self.at.push(now);
+        } else {
+            self.begun = now;
         }
+        true
     }
 
     /// All round trips that count are there.
     pub fn is_done(&self) -> bool {
-        self.ns.len() >= self.order.count
+        self.at.len() >= self.order.count
     }
 
-    /// The round trips so far.
+    /// The round trips so far, in nanoseconds.
     pub fn into_trips(self) -> Vec<u64> {
-        self.ns
+        let begins = std::iter::once(&self.begun).chain(&self.at);
+        let trips = begins.zip(&self.at);
+        trips
+            .map(|(begin, end)| nanos(end.saturating_duration_since(*begin)))
+            .collect()
     }
 
     /// How many of them there are.
     pub fn done(&self) -> usize {
-        self.ns.len()
+        self.at.len()
     }
 
-    /// All of it by the calling thread, for answers that may come within the write.
+    /// All of it by the calling thread, for answers that may come within the write: each round trip
+    /// begins where it writes.
     ///
     /// # Errors
     /// What the bus says, or an answer that does not come.
     pub fn run(mut self, writer: &DataWriter<Msg>, answers: &Answers) -> Result<Vec<u64>, String> {
-        while !self.is_done() {
-            self.send(writer)?;
+        let mut ns = vec![1; self.order.count];
+        ns.clear();
+        while ns.len() < self.order.count {
+            self.sample.seq += 1;
+            let begun = Instant::now();
+            writer
+                .write(&self.sample)
+                .map_err(|error| format!("write: {error}"))?;
             let at = answers.wait(&self.sample)?;
-            self.keep(at);
+            if self.sample.seq as usize > self.order.warm {
+                ns.push(nanos(at.saturating_duration_since(begun)));
+            }
         }
-        Ok(self.ns)
+        Ok(ns)
     }
 }
 
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_trip_begins_with_the_answer_before_it() {
+        let order = Order {
+            size: 3,
+            count: 2,
+            warm: 1,
+        };
+        let sample = |seq| Msg {
+            seq,
+            payload: vec![0; 3],
+        };
+        let mut block = Block::new(order, sample(9));
+        let begun = Instant::now();
+        let after = |us| begun + Duration::from_micros(us);
+        for (seq, us) in [(1, 10), (2, 25), (3, 45)] {
+            assert!(!block.is_done());
+            block.next();
+            assert!(!block.note(&sample(seq + 1), after(us)));
+            assert!(block.note(&sample(seq), after(us)));
+        }
+        assert!(block.is_done());
+        assert_eq!(block.into_trips(), [15_000, 20_000]);
+    }
 }

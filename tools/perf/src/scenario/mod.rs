@@ -98,7 +98,7 @@ pub(crate) const ALL: &[Scenario] = &[
         what: What::Peers(Place::Dual(None)) },
     Scenario { name: "bundle", seed: "S4", title: "rates of small messages",
         shows: "How many samples per second arrive of one writer as fast as it goes, by size, each \
-            sample in a message of its own unless the product decides otherwise.",
+            alone (“off”), sharing messages up to 1400 and 5000 octets, and as it comes.",
         what: What::Bundles },
     Scenario { name: "mak-compress", seed: "S4", title: "rates of compressed messages",
         shows: "How many samples per second arrive of one writer as fast as it goes, plain and \

@@ -2,9 +2,6 @@
 
 use crate::contestant::Programs;
 
-/// Why bundles and batches wait.
-pub(super) const NO_BATCHES: &str = "the bus has no bundles and batches yet";
-
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {

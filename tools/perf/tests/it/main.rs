@@ -167,7 +167,11 @@ fn compressed_streams_run() {
 fn streams_and_schedules_run() {
     let bundle = miniature("bundle");
     assert!(ran(&bundle[0]));
-    assert!(bundle[0]["streams"][0]["samples_per_s"].as_f64() > Some(0.0));
+    let streams = bundle[0]["streams"].as_array().unwrap();
+    assert_eq!(streams.len(), 7);
+    for it in streams {
+        assert!(it["samples_per_s"].as_f64() > Some(0.0), "{it}");
+    }
     let schedule = miniature("schedule");
     assert!(ran(&schedule[0]));
     assert_eq!(schedule[0]["schedules"].as_array().unwrap().len(), 2);
