@@ -66,10 +66,15 @@ impl Part {
     }
 }
 
-/// All parts of a run that were asked for. Sizes that were named are those of usual samples, and
-/// then nothing else is run.
+/// All parts of a run that were asked for. Of sizes that were named, those above the largest of the
+/// usual ones are those of large samples, and nothing is run in process.
 pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
     let of_run = |full, quick| if arguments.quick { quick } else { full };
+    let largest = SIZES.last().copied().unwrap_or_default();
+    let named = |are_large: bool| -> Vec<usize> {
+        let sizes = arguments.sizes.iter().copied();
+        sizes.filter(|it| (*it > largest) == are_large).collect()
+    };
     let usual = Part {
         kind: Kind::Usual,
         contestants: USUAL.to_vec(),
@@ -77,7 +82,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
         sizes: match arguments.sizes.as_slice() {
             [] if arguments.quick => SIZES_QUICK.to_vec(),
             [] => SIZES.to_vec(),
-            sizes => sizes.to_vec(),
+            _ => named(false),
         },
         messages: of_run(MESSAGES, MESSAGES_QUICK),
         warm: WARM,
@@ -86,7 +91,10 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
         kind: Kind::Large,
         contestants: LARGE.to_vec(),
         placements: vec![Placement::TwoCores],
-        sizes: SIZES_LARGE.to_vec(),
+        sizes: match arguments.sizes.as_slice() {
+            [] => SIZES_LARGE.to_vec(),
+            _ => named(true),
+        },
         messages: of_run(MESSAGES_LARGE, MESSAGES_LARGE_QUICK),
         warm: WARM_LARGE,
     };
@@ -97,10 +105,11 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
         sizes: SIZES_IN_PROCESS.to_vec(),
         ..usual
     };
-    let mut parts = vec![usual];
+    let mut parts = vec![usual, large];
     if arguments.sizes.is_empty() {
-        parts.extend([large, in_process]);
+        parts.push(in_process);
     }
+    parts.retain(|it| !it.sizes.is_empty());
     let narrowed = parts.into_iter().filter_map(|it| it.narrowed(arguments));
     let narrowed: Vec<Part> = narrowed.collect();
     if narrowed.is_empty() {
@@ -148,6 +157,9 @@ mod tests {
         );
         assert_eq!(parts[0].per_round(), 2);
         assert_eq!(plan("latency --sizes 16").unwrap().len(), 1);
+        let both = plan("latency --sizes 16,100000").unwrap();
+        let sizes: Vec<&[usize]> = both.iter().map(|it| &it.sizes[..]).collect();
+        assert_eq!(sizes, [&[16][..], &[100_000]]);
         assert_eq!(
             plan("latency --contestant large").unwrap()[0].kind,
             Kind::Large
