@@ -196,8 +196,10 @@ fn killed(scale: Scale) -> Result<String, String> {
     let begun = Instant::now();
     let mut longest = Duration::ZERO;
     let mut rounds: u32 = 0;
-    // From then on leases of the dead end as fast as new ones begin: no more are known at once.
-    let warm = scale.lease * 2;
+    // From then on leases of the dead end as fast as new ones begin: no more are known at once. The
+    // system's allocator still takes some hundred rounds until what comes and goes finds a place in
+    // what it has.
+    let warm = (scale.lease * 2).max(scale.time / 6);
     let mut before = None;
     while before.is_none() || begun.elapsed() < scale.time {
         stage.restart_listener()?;
