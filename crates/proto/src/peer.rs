@@ -21,6 +21,8 @@ pub struct MatchedReader {
     pub locators: Vec<Locator>,
     /// Largest message, in octets of UDP payload, that reaches it without IP fragmentation.
     pub message_bytes_max: usize,
+    /// Octets that its sockets receive at once; zero where it does not say.
+    pub receive_buffer_bytes: u32,
     /// Which implementation it belongs to.
     pub vendor: VendorId,
     /// It takes what the writer compresses.

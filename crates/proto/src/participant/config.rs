@@ -41,6 +41,9 @@ pub struct ParticipantConfig {
     pub announce_burst: (u32, Duration),
     /// Where our sockets listen for discovery traffic.
     pub metatraffic_unicast: Vec<Locator>,
+    /// Octets that the smallest receive buffer of these sockets holds; zero where that is not
+    /// known.
+    pub receive_buffer_bytes: u32,
     /// Where our sockets listen for user traffic.
     pub default_unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic; empty without multicast.
@@ -86,6 +89,7 @@ impl ParticipantConfig {
             announce_burst: (4, Duration::from_millis(100)),
             metatraffic_unicast: Vec::new(),
             default_unicast: Vec::new(),
+            receive_buffer_bytes: 0,
             metatraffic_multicast: Vec::new(),
             multicast_on_host: false,
             announce_to: Vec::new(),
@@ -168,6 +172,7 @@ impl ParticipantConfig {
                 binary: Vec::new(),
             },
             entity_name: self.name.clone(),
+            receive_buffer_bytes: self.receive_buffer_bytes,
             ..ParticipantData::new(guid, VendorId::WHIMBREL)
         };
         let mut payload = Vec::new();

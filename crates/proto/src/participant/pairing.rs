@@ -100,6 +100,7 @@ impl Participant {
                 || participant.is_some_and(|it| it.data.expects_inline_qos),
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
+            receive_buffer_bytes: participant.map_or(0, |it| it.data.receive_buffer_bytes),
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
             packed: self.takes_packed(writer, facts),
         })

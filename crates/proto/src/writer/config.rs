@@ -65,6 +65,8 @@ pub struct WriterConfig {
     pub bytes_per_second_max: u64,
     /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
+    /// As `burst_bytes`, for readers on this host whose sockets hold at least twice as much.
+    pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
     pub bundling: Bundling,
 }
@@ -97,6 +99,7 @@ impl WriterConfig {
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
             burst_bytes: 256 * 1024,
+            local_burst_bytes_max: 512 * 1024,
             bundling: Bundling::Off,
         }
     }

@@ -42,6 +42,7 @@ impl Outbox for Ports {
 fn reader(number: u8, port: u16, packed: bool) -> MatchedReader {
     let known = matched(true, false);
     MatchedReader {
+        receive_buffer_bytes: 0,
         guid: Guid::new(GuidPrefix([number; 12]), known.guid.entity),
         locators: vec![SocketAddr::from(([127, 0, 0, 1], port)).into()],
         packed,

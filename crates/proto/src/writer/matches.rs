@@ -9,6 +9,9 @@ use super::pace::Pace;
 use super::reader_proxy::ReaderProxy;
 use crate::peer::MatchedReader;
 
+/// Paths that carry messages of so many octets are within a host.
+const LOCAL_MESSAGE_BYTES_MIN: usize = 32 * 1024;
+
 impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
@@ -32,7 +35,7 @@ impl Writer {
             };
             let pace = Pace::new(
                 self.config.bytes_per_second_max,
-                self.config.burst_bytes,
+                self.window_bytes(&reader),
                 reader.is_prompt(),
             );
             let mut reader = ReaderProxy::new(now, reader, first, pace);
@@ -51,6 +54,17 @@ impl Writer {
         self.shrink_fragments();
         self.update_acknowledged();
         self.arm_heartbeat(now);
+    }
+
+    /// Octets of fragments that may be on their way to `reader`: what its sockets hold, unless a
+    /// network lies between that may hold less.
+    fn window_bytes(&self, reader: &MatchedReader) -> u64 {
+        let usual = self.config.burst_bytes;
+        if reader.message_bytes_max < LOCAL_MESSAGE_BYTES_MIN {
+            return usual;
+        }
+        let held = u64::from(reader.receive_buffer_bytes / 2);
+        held.min(self.config.local_burst_bytes_max).max(usual)
     }
 
     /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.

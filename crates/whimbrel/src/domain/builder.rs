@@ -273,7 +273,8 @@ impl DomainParticipantBuilder {
             Sockets::open(&network, &interfaces).map_err(Error::io("opening UDP sockets"))?;
         let warnings = Warnings::new(settings.log.value);
         missing(selection.unmatched).for_each(|it| warnings.raise(it));
-        let config = join::config(&settings, &self.qos)?;
+        let mut config = join::config(&settings, &self.qos)?;
+        config.receive_buffer_bytes = sockets.receive_buffer_bytes();
         let core = ParticipantCore::start(config, sockets, network, interfaces, warnings)
             .map_err(Error::io("starting the participant"))?;
         let (domain, name) = (settings.domain.value, settings.name.value);

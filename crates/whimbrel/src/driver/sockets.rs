@@ -185,6 +185,14 @@ impl Sockets {
         }
     }
 
+    /// Octets that the receive buffers hold, the smallest of them; zero where the system does not
+    /// say.
+    pub(crate) fn receive_buffer_bytes(&self) -> u32 {
+        let sockets = self.all();
+        let bytes = sockets.iter().map(|it| it.recv_buffer_bytes().unwrap_or(0));
+        u32::try_from(bytes.min().unwrap_or(0)).unwrap_or(u32::MAX)
+    }
+
     /// The unicast addresses to announce: each address of `interfaces` with our port.
     fn locators(&self, interfaces: &[Interface]) -> Vec<Locator> {
         let port =

@@ -119,6 +119,9 @@ pub struct ParticipantData {
     pub properties: PropertyList,
     /// Its name; empty by default.
     pub entity_name: String,
+    /// Octets that the smallest receive buffer of its sockets holds; zero where it does not say.
+    /// Only Whimbrel does.
+    pub receive_buffer_bytes: u32,
     /// How many parameters were not understood.
     pub unknown_parameters: usize,
 }
@@ -152,6 +155,7 @@ impl ParticipantData {
                 binary: Vec::new(),
             },
             entity_name: String::new(),
+            receive_buffer_bytes: 0,
             unknown_parameters: 0,
         }
     }
@@ -214,6 +218,9 @@ impl ParticipantData {
             ParameterId::ENTITY_NAME => {
                 self.entity_name = read_short_string(cursor, limits.name_bytes_max)?.into();
             }
+            ParameterId::WHIMBREL_RECEIVE_BUFFER if self.vendor == VendorId::WHIMBREL => {
+                self.receive_buffer_bytes = cursor.u32()?;
+            }
             // Fast DDS says its GUID a second time.
             ParameterId::KEY_HASH => {}
             _ => return Ok(false),
@@ -257,6 +264,7 @@ impl ParticipantData {
             user_data,
             properties,
             entity_name,
+            receive_buffer_bytes,
             unknown_parameters: _,
         } = self;
         write_identity(list, *guid, *version, *vendor);
@@ -305,6 +313,11 @@ impl ParticipantData {
             list.put(ParameterId::PROPERTY_LIST, |out| properties.compose(out));
         }
         put_string(list, ParameterId::ENTITY_NAME, entity_name);
+        if *receive_buffer_bytes != 0 {
+            list.put(ParameterId::WHIMBREL_RECEIVE_BUFFER, |out| {
+                out.u32(*receive_buffer_bytes)
+            });
+        }
     }
 }
 

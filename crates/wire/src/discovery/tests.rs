@@ -61,6 +61,7 @@ fn participant() -> ParticipantData {
         default_multicast: Vec::from([locator("239.255.0.1:7401")]),
         lease_duration: Duration::from_millis(12_345),
         manual_liveliness_count: Count(3),
+        receive_buffer_bytes: 300_000,
         expects_inline_qos: true,
         user_data: Vec::from(*b"hello"),
         properties: PropertyList {

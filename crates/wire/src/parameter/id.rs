@@ -167,6 +167,8 @@ impl ParameterId {
     pub const VENDOR_SPECIFIC: u16 = 0x8000;
     /// Of Whimbrel: codecs of its own that an endpoint takes or compresses with.
     pub const WHIMBREL_COMPRESSION: Self = Self(0x8c01);
+    /// Of Whimbrel: octets that the receive buffers of a participant's sockets hold.
+    pub const WHIMBREL_RECEIVE_BUFFER: Self = Self(0x8c03);
     /// Of Fast DDS: the writer does not want positive acknowledgements.
     pub const FAST_DDS_DISABLE_POSITIVE_ACKS: Self = Self(0x8005);
 

@@ -157,6 +157,7 @@ impl Player {
         let locators = vec![user(TRUSTED)];
         if is_reader {
             let reader = MatchedReader {
+                receive_buffer_bytes: 0,
                 packed: false,
                 guid,
                 reliable,

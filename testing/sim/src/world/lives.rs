@@ -160,6 +160,7 @@ impl World {
         };
         let settings = self.scenario.readers[plan];
         let matched = MatchedReader {
+            receive_buffer_bytes: 0,
             packed: false,
             guid: reader,
             reliable: settings.reliable,

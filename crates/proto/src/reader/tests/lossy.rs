@@ -8,6 +8,7 @@ pub(super) fn join(writer: &mut Writer, reader: &mut Reader) {
     writer.handle_matched(
         NOW,
         MatchedReader {
+            receive_buffer_bytes: 0,
             packed: false,
             guid: READER,
             reliable: true,

@@ -222,3 +222,27 @@ fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
         now = next.after(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn as_much_leaves_at_once_as_a_reader_on_this_host_receives() {
+    let at_once = |receive_buffer_bytes, message_bytes_max| {
+        let mut writer = writer(|config| config.bytes_per_second_max = 1);
+        let mut sent = Sent::default();
+        let reader = MatchedReader {
+            receive_buffer_bytes,
+            message_bytes_max,
+            ..matched(true, false)
+        };
+        writer.handle_matched(NOW, reader);
+        writer.write(NOW, change(4 << 20)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        let words = sent.words();
+        words.iter().filter(|word| **word == "frag").count() * message_bytes_max / 1024
+    };
+    let (near, far) = (65_507, 1472);
+    assert!((256..=320).contains(&at_once(0, near)));
+    assert!((256..=320).contains(&at_once(200 << 10, near)));
+    assert!((400..=464).contains(&at_once(800 << 10, near)));
+    assert!((512..=576).contains(&at_once(u32::MAX, near)));
+    assert!((256..=320).contains(&at_once(u32::MAX, far)));
+}
