@@ -96,8 +96,13 @@ impl Reader {
             return Err(Reject::new(RejectKind::Limit, 0));
         }
         let proxy = self.proxy(writer)?;
-        proxy.waiting_bytes = proxy.waiting_bytes.saturating_add(bytes);
         proxy.last = proxy.last.max(sequence);
+        let is_next = proxy.is_next(sequence);
+        if is_next && self.deliver_next(writer, sequence, arrived.clone()) {
+            return Ok(());
+        }
+        let proxy = self.proxy(writer)?;
+        proxy.waiting_bytes = proxy.waiting_bytes.saturating_add(bytes);
         proxy.waiting.insert(sequence, Waiting::Change(arrived));
         self.deliver_in_order(writer);
         Ok(())
@@ -467,7 +472,11 @@ fn start_of(durable: bool, proxy: &WriterProxy, heartbeat: &Heartbeat) -> Sequen
     arrived.map_or(start, |arrived| arrived.min(start))
 }
 
-fn cache_change(writer: Guid, sequence: SequenceNumber, arrived: Arrived) -> CacheChange {
+pub(super) fn cache_change(
+    writer: Guid,
+    sequence: SequenceNumber,
+    arrived: Arrived,
+) -> CacheChange {
     CacheChange {
         writer,
         instance: arrived.instance,

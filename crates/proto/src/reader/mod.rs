@@ -17,6 +17,7 @@ mod deliver;
 mod edges;
 mod inflate;
 mod line;
+mod next;
 mod pass;
 mod ranges;
 mod reassembly;

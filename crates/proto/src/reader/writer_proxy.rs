@@ -311,6 +311,12 @@ impl WriterProxy {
         self.gone.next_start(at.0).unwrap_or(first.0)
     }
 
+    /// True when `sequence` is the next in order, nothing else waits for its turn, and its history
+    /// has arrived.
+    pub(super) fn is_next(&self, sequence: SequenceNumber) -> bool {
+        self.expected == Some(sequence) && self.waiting.is_empty() && self.has_history()
+    }
+
     /// The next change in order, if it has arrived; passes over numbers that do not matter.
     pub(super) fn next_in_order(&mut self) -> Option<SequenceNumber> {
         let expected = self.expected?;

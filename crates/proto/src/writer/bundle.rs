@@ -10,9 +10,15 @@ use whimbrel_base::time::{Duration, Instant};
 use crate::message::MessageBuilder;
 
 /// Bundles that form by themselves, in octets of message at most.
-const AUTOMATIC_BYTES: usize = 16_000;
+const AUTOMATIC_BYTES: usize = 60_000;
 
-/// How long a change waits for others that did not come after all.
+/// The same in changes: more would gain little and wait longer.
+const AUTOMATIC_SAMPLES: u32 = 256;
+
+/// How long a change waits for others that come.
+const AUTOMATIC_AGE: Duration = Duration::from_micros(100);
+
+/// How long it waits for others that did not come after all.
 const AUTOMATIC_WAIT: Duration = Duration::from_micros(200);
 
 /// So many changes in a row come faster than they can be sent before any of them waits: few at
@@ -56,7 +62,7 @@ pub struct BundlingStatistics {
     pub samples: u64,
     /// Bundles that left because they were full.
     pub full: u64,
-    /// Bundles that had waited as long as LATENCY_BUDGET allows.
+    /// Bundles that had waited as long as they may.
     pub time: u64,
     /// Bundles that the program flushed, at the end of a batch or of a suspension too.
     pub flush: u64,
@@ -210,9 +216,16 @@ impl Bundle {
         statistics.samples = statistics.samples.saturating_add(samples);
         self.bytes = 0;
         self.leaves_at = None;
-        if cause == Cause::Idle {
-            self.rate.streak = 0;
-        }
+    }
+
+    /// True where those that wait are enough, as far as that does not depend on their size.
+    pub(super) fn is_enough(&self, now: Instant) -> bool {
+        let old = self.leaves_at.map(|at| match self.bundling {
+            Bundling::Automatic => now.after(AUTOMATIC_WAIT) >= at.after(AUTOMATIC_AGE),
+            Bundling::Off | Bundling::UpTo { .. } => now >= at,
+        });
+        let many = self.bundling == Bundling::Automatic && self.samples >= AUTOMATIC_SAMPLES;
+        old.unwrap_or(false) || many
     }
 
     /// Forgets what waits: it is not to leave any more.

@@ -96,6 +96,10 @@ impl Writer {
         self.bundle.add(now, sequence, bytes);
         if self.bundle.bytes.saturating_add(bytes) > room {
             self.bundle.leave(Cause::Full);
+        } else if self.bundle.is_enough(now) {
+            let time = self.bundle.leaves_at.is_some_and(|at| at <= now);
+            self.bundle
+                .leave(if time { Cause::Time } else { Cause::Full });
         }
     }
 

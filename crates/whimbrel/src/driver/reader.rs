@@ -1,25 +1,24 @@
 //! A local reader: its machine under its own lock, and who is told of its statuses.
 
+mod receive;
+
 use std::any::TypeId;
 use std::collections::BTreeSet;
 
-use whimbrel_base::buffer::{Compactor, SharedBytes};
+use whimbrel_base::buffer::Compactor;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::PolicyId;
-use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
 use whimbrel_base::status::{
     LivelinessChanged, RequestedDeadlineMissed, RequestedIncompatibleQos, SampleLost,
     SampleRejected, StatusKind, StatusMask, SubscriptionMatched,
 };
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::Instant;
 use whimbrel_net::poll::Signal;
 use whimbrel_proto::cache::{CacheChange, CachedSample, Selector};
 use whimbrel_proto::peer::MatchedWriter;
-use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
-use whimbrel_wire::message::Submessage;
 
 use super::clock;
 use super::engine::Engine;
@@ -33,6 +32,8 @@ use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
 use crate::domain::InProcess;
+
+pub(crate) use receive::Arrival;
 
 /// What changes with every match.
 const MATCHED: StatusMask =
@@ -152,42 +153,6 @@ impl ReaderCore {
         }
         let rung = if ring { News::RING } else { News::NONE };
         News::of(news).and(rung)
-    }
-
-    /// A submessage of a matched writer.
-    pub(crate) fn receive(
-        &self,
-        now: Instant,
-        wall: Timestamp,
-        from: Guid,
-        datagram: &SharedBytes,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
-        let mut state = self.lock();
-        let ReaderState {
-            machine, compactor, ..
-        } = &mut *state;
-        let outcome = match &inbound.submessage {
-            Submessage::Data(data) => {
-                inbound.change(data, datagram, wall).and_then(|mut change| {
-                    change.payload = compactor.compact(change.payload);
-                    machine.handle_data(now, change)
-                })
-            }
-            Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
-            Submessage::DataFrag(frag) => inbound
-                .fragments(frag, wall)
-                .and_then(|fragments| machine.handle_data_frag(now, fragments)),
-            Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
-            Submessage::HeartbeatBatch(it) => machine.handle_heartbeat_batch(now, from, it),
-            Submessage::HeartbeatFrag(it) => {
-                machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
-            }
-            Submessage::Gap(it) => machine.handle_gap(now, from, it),
-            _ => Ok(()),
-        };
-        self.drain(state, now);
-        outcome
     }
 
     /// The type of its data; none for raw readers.

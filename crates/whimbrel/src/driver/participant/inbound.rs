@@ -12,46 +12,51 @@ use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 
 use super::ParticipantCore;
 use crate::driver::clock;
+use crate::driver::reader::{Arrival, ReaderCore};
 use crate::driver::reception::Receive;
 use crate::driver::routing::Routing;
 use crate::driver::sync::atomic::Ordering;
-use crate::driver::sync::lock;
+use crate::driver::sync::{Arc, lock};
 
 impl ParticipantCore {
-    fn route(
+    /// Gives `inbound` to the endpoints that it is for, and with it what follows it in `rest` for
+    /// the same one; gives back the first that is for another.
+    fn route<'a>(
         &self,
         routing: &Routing,
-        now: Instant,
-        wall: Timestamp,
-        datagram: &Datagram,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
-        let payload = &datagram.payload;
+        arrival: Arrival<'_>,
+        inbound: Inbound<'a>,
+        rest: &mut MessageReceiver<'a>,
+    ) -> Option<Result<Inbound<'a>, Reject>> {
+        let refuse = |reject| self.reject(reject);
         let stranger = Reject::new(RejectKind::Stranger, 0);
-        match inbound.target() {
+        let (writer, reader) = match inbound.target() {
             Target::Reader {
                 writer,
                 reader: EntityId::UNKNOWN,
-            } => {
-                let mut outcome = None;
-                for reader in routing.readers_of(writer) {
-                    let said = reader.receive(now, wall, writer, payload, inbound);
-                    outcome = Some(outcome.unwrap_or(Ok(())).and(said));
+            } => match routing.readers_of(writer) {
+                [reader] => (writer, Some(reader)),
+                readers => {
+                    let receive = |it: &Arc<ReaderCore>| it.receive(arrival, writer, &inbound);
+                    let said = readers.iter().map(receive).reduce(Result::and);
+                    said.unwrap_or(Err(stranger)).unwrap_or_else(refuse);
+                    return rest.next();
                 }
-                outcome.unwrap_or(Err(stranger))
+            },
+            Target::Reader { writer, reader } => (writer, routing.readers().get(&reader)),
+            Target::Writer { reader, writer } => {
+                let writer = routing.writers().get(&writer).ok_or(stranger);
+                let said = writer.and_then(|it| it.receive(arrival.now, reader, &inbound));
+                said.unwrap_or_else(refuse);
+                return rest.next();
             }
-            Target::Reader { writer, reader } => routing
-                .readers()
-                .get(&reader)
-                .ok_or(stranger)?
-                .receive(now, wall, writer, payload, inbound),
-            Target::Writer { reader, writer } => routing
-                .writers()
-                .get(&writer)
-                .ok_or(stranger)?
-                .receive(now, reader, inbound),
-            Target::Nobody => Ok(()),
-        }
+            Target::Nobody => return rest.next(),
+        };
+        let Some(reader) = reader else {
+            refuse(stranger);
+            return rest.next();
+        };
+        reader.receive_all(arrival, writer, inbound, rest, refuse)
     }
 
     /// Tells the control machine; what follows from that waits for [`Receive::settle`], so that
@@ -76,33 +81,43 @@ impl Receive for ParticipantCore {
             return;
         }
         let (now, wall) = (clock::now(), clock::wall());
-        let receiver = match MessageReceiver::new(&datagram.payload, self.prefix) {
+        let mut rest = match MessageReceiver::new(&datagram.payload, self.prefix) {
             Ok(receiver) => receiver,
             Err(reject) => return self.reject(reject),
         };
+        let arrival = Arrival {
+            now,
+            wall,
+            datagram: &datagram.payload,
+        };
         let mut routing = self.routing.load();
-        let peer = routing.peer(receiver.source());
+        let peer = routing.peer(rest.source());
         let heard = peer.and_then(|peer| peer.heard.clone());
-        for inbound in receiver {
-            if let Some(heard) = heard.as_ref().filter(|_| inbound.is_ok()) {
+        let mut next = rest.next();
+        while let Some(inbound) = next {
+            let inbound = match inbound {
+                Ok(inbound) => inbound,
+                Err(reject) => {
+                    self.reject(reject);
+                    next = rest.next();
+                    continue;
+                }
+            };
+            if let Some(heard) = &heard {
                 // Any valid packet renews a lease, a damaged one does not.
                 heard.note(now);
             }
-            let outcome = inbound.and_then(|inbound| {
-                if is_discovery(&inbound) {
-                    self.discover(now, wall, datagram, &inbound);
-                    return Ok(());
-                }
-                if self.unsettled.load(Ordering::Relaxed) {
-                    // What discovery learned before may decide where this goes.
-                    self.settle();
-                    routing = self.routing.load();
-                }
-                self.route(&routing, now, wall, datagram, &inbound)
-            });
-            if let Err(reject) = outcome {
-                self.reject(reject);
+            if is_discovery(&inbound) {
+                self.discover(now, wall, datagram, &inbound);
+                next = rest.next();
+                continue;
             }
+            if self.unsettled.load(Ordering::Relaxed) {
+                // What discovery learned before may decide where this goes.
+                self.settle();
+                routing = self.routing.load();
+            }
+            next = self.route(&routing, arrival, inbound, &mut rest);
         }
     }
 
