@@ -65,6 +65,15 @@ impl Contestant {
         }
     }
 
+    /// Whimbrel as the others wait: asleep at once.
+    pub(crate) fn without_polling() -> Self {
+        Self {
+            variant: "without polling".into(),
+            words: vec!["--waiting".into(), "receive".into()],
+            ..Self::plain(Product::Whimbrel)
+        }
+    }
+
     /// Reads `PRODUCT` or, of Whimbrel, `PRODUCT:CODEC[:LEVEL[:THRESHOLD]]`; the level is 5 and the
     /// threshold 0 unless said.
     ///

@@ -188,7 +188,11 @@ fn batches() -> Vec<Seed> {
     };
     let beat = |first: i64, last: i64, count: u32| {
         let body = to_reader().number(first).number(last);
-        submessage(0x19, 0, body.number(first).number(last.wrapping_mul(3)).u32(count))
+        submessage(
+            0x19,
+            0,
+            body.number(first).number(last.wrapping_mul(3)).u32(count),
+        )
     };
     let many = batch(9, 60, 30, 30);
     vec![

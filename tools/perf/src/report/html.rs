@@ -18,7 +18,7 @@ svg{width:100%;height:auto;font:12px system-ui,sans-serif;fill:#1c2430}
 .grid{stroke:#e6eaf0}.frame{fill:none;stroke:#8a94a6}
 .good{color:#1a7f4b;font-weight:600}.bad{color:#b3261e;font-weight:600}.none{color:#6b7686}
 .state{padding:.5rem .8rem;background:#fff6e0;border-left:4px solid #d99a00}.shows{font-weight:600}
-summary{cursor:pointer;margin:.5rem 0}li{margin:.15rem 0}";
+summary{cursor:pointer;margin:.5rem 0;color:#0b5fa5}li{margin:.15rem 0}";
 
 /// The whole page.
 pub(super) fn text(report: &Report) -> String {
@@ -54,7 +54,9 @@ pub(super) fn text(report: &Report) -> String {
 
 const HOW: &str = "<h2 id=\"how\">How to read this</h2><ul>
 <li>Latency is one way: half the time from writing a sample to having its answer, by one clock. \
-All contestants run at the same time and take turns, round by round; whoever waits sleeps.</li>
+All contestants run at the same time and take turns, round by round. Each waits as it does \
+without settings: the raw socket and the peers sleep, Whimbrel polls for up to 50 µs before it \
+sleeps, so there is a row of it “without polling” that sleeps at once.</li>
 <li>A percentile is shown only where at least ten samples lie beyond it; otherwise it says \
 n/a.</li>
 <li>“× raw socket” is the median over that of the plain UDP socket at the same size in the same \
@@ -132,23 +134,63 @@ fn section_text(section: &Section) -> String {
             .collect();
         html.push_str(&format!("<ul>{items}</ul>\n"));
     }
-    for (has, text) in [
-        (!section.latencies.is_empty(), tables::latencies(section)),
-        (!section.verdicts.is_empty(), tables::verdicts(section)),
-        (!section.crossovers.is_empty(), tables::crossovers(section)),
-        (!section.budgets.is_empty(), tables::budgets(section)),
-        (!section.ledgers.is_empty(), tables::ledgers(section)),
-        (!section.streams.is_empty(), tables::streams(section)),
-        (!section.schedules.is_empty(), tables::schedules(section)),
-        (!section.codecs.is_empty(), tables::codecs(section)),
-        (!section.savings.is_empty(), tables::savings(section)),
-    ] {
-        if has {
-            html.push_str(&text);
-        }
+    if !section.crossovers.is_empty() {
+        html.push_str(&tables::crossovers(section));
     }
+    if !section.savings.is_empty() {
+        html.push_str(&tables::savings(section));
+    }
+    html.push_str(&folded(section));
     if let Some(table) = &section.published {
         html.push_str(&tables::published(table));
+    }
+    html
+}
+
+/// The long tables, each behind its name.
+fn folded(section: &Section) -> String {
+    let mut html = String::new();
+    for (has, title, text) in [
+        (
+            !section.latencies.is_empty(),
+            "All latencies",
+            tables::latencies(section),
+        ),
+        (
+            !section.verdicts.is_empty(),
+            "Who is faster, with how much certainty",
+            tables::verdicts(section),
+        ),
+        (
+            !section.budgets.is_empty(),
+            "Where the median goes",
+            tables::budgets(section),
+        ),
+        (
+            !section.ledgers.is_empty(),
+            "Where the octets go",
+            tables::ledgers(section),
+        ),
+        (
+            !section.streams.is_empty(),
+            "All rates",
+            tables::streams(section),
+        ),
+        (
+            !section.schedules.is_empty(),
+            "All schedules",
+            tables::schedules(section),
+        ),
+        (
+            !section.codecs.is_empty(),
+            "All codecs",
+            tables::codecs(section),
+        ),
+    ] {
+        if has {
+            let body = format!("<details><summary>{title}</summary>{text}</details>\n");
+            html.push_str(&body);
+        }
     }
     html
 }
@@ -176,6 +218,7 @@ pub(super) fn plots(section: &Section) -> Vec<String> {
         plot(size, "median one-way latency (µs)", latency),
         plot(size, "samples received per second", rate),
         plot(size, "codec and 1 Gbit/s wire, together (µs)", codec),
+        savings(section),
     ];
     let points = |pick: fn(&super::model::OpenFigure) -> f64| {
         section
@@ -200,6 +243,25 @@ pub(super) fn plots(section: &Section) -> Vec<String> {
     });
     let svgs = all.iter().map(Plot::svg);
     svgs.filter(|it| !it.is_empty()).collect()
+}
+
+fn savings(section: &Section) -> Plot<'static> {
+    let points = |pick: fn(&super::model::SavingFigure) -> f64| {
+        let all = section.savings.iter();
+        all.map(|it| (it.batch as f64, pick(it))).collect()
+    };
+    let line = |name: &str, points| Series {
+        name: name.to_owned(),
+        points,
+    };
+    Plot {
+        x_label: "samples in a batch",
+        y_label: "octets saved (percent)",
+        series: vec![
+            line("our log", points(|it| it.saved_percent)),
+            line("as published", points(|it| it.published_percent)),
+        ],
+    }
 }
 
 fn plot<'a>(

@@ -10,13 +10,13 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 56.0;
 /// Colours that the colour-blind tell apart, for lines without one of their own.
 const COLOURS: &[&str] = &[
-    "#b8860b", "#6a4c93", "#008b8b", "#e07a1f", "#1c2430", "#a23b72",
+    "#5a6472", "#0b5fa5", "#e07a1f", "#6a4c93", "#008b8b", "#a23b72", "#b8860b", "#1c2430",
 ];
 /// Whoever is in several plots has the same colour in all.
 const OWN_COLOURS: &[(&str, &str)] = &[
     ("raw socket", "#8a94a6"),
     ("plain", "#8a94a6"),
-    ("Whimbrel best effort", "#6db3e8"),
+    ("Whimbrel without polling", "#6db3e8"),
     ("Whimbrel", "#0b5fa5"),
     ("Cyclone DDS", "#d1495b"),
     ("Fast DDS", "#2a9d5c"),
@@ -134,11 +134,17 @@ impl Plot<'_> {
 
     /// The lines, each with its colour.
     fn coloured(&self) -> impl Iterator<Item = (&Series, &'static str)> {
-        self.series.iter().enumerate().map(|(at, it)| {
-            let own = OWN_COLOURS.iter().find(|own| it.name.starts_with(own.0));
-            let other = COLOURS[at % COLOURS.len()];
-            (it, own.map_or(other, |own| own.1))
-        })
+        let colour = |at: usize, name: &str| {
+            let exact = OWN_COLOURS.iter().find(|it| name == it.0);
+            let begins = |own: &&(&str, &str)| {
+                let same = self.series.iter().filter(|it| it.name.starts_with(own.0));
+                name.starts_with(own.0) && same.count() == 1
+            };
+            let own = exact.or_else(|| OWN_COLOURS.iter().find(begins));
+            own.map_or(COLOURS[at % COLOURS.len()], |it| it.1)
+        };
+        let series = self.series.iter().enumerate();
+        series.map(move |(at, it)| (it, colour(at, &it.name)))
     }
 
     /// What was measured, as far as there is room for its numbers.
@@ -254,6 +260,35 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.5, 12.0, 1024.0, 63_000.0, 1_048_576.0].map(short);
         assert_eq!(texts, ["0.5", "12", "1024", "63k", "1.05M"]);
+    }
+
+    #[test]
+    fn lines_of_one_product_are_told_apart() {
+        let names = [
+            "Whimbrel none",
+            "Whimbrel LZ4",
+            "Whimbrel ZLIB",
+            "Cyclone DDS",
+        ];
+        let series = |name: &&str| Series {
+            name: (*name).to_owned(),
+            points: vec![],
+        };
+        let plot = |names: &[&str]| -> Vec<&'static str> {
+            let plot = Plot {
+                x_label: "",
+                y_label: "",
+                series: names.iter().map(series).collect(),
+            };
+            plot.coloured().map(|it| it.1).collect()
+        };
+        let mut colours = plot(&names);
+        assert_eq!(colours[3], "#d1495b");
+        colours.sort_unstable();
+        colours.dedup();
+        assert_eq!(colours.len(), 4);
+        // Alone it has the colour that it has everywhere.
+        assert_eq!(plot(&["Whimbrel"]), plot(&["Whimbrel LZ4"]));
     }
 
     #[test]

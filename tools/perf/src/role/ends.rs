@@ -1,5 +1,6 @@
 //! Both ends with the settings of a command line, and what samples hold.
 
+use whimbrel::domain::Waiting;
 use whimbrel::qos::{Compression, CompressionIds};
 use whimbrel::{DataWriterQos, DomainParticipant, Error};
 use whimbrel_bench::exchange::{Ends, Msg, Qos};
@@ -7,13 +8,16 @@ use whimbrel_bench::protocol::option;
 use whimbrel_payload::{Payload, SEED};
 
 /// Writes the topic `written`, reads the topic `read`; QoS as in the comparison of 2019 but for
-/// what `words` say.
+/// what `words` say: `--compress`, and `--waiting receive` for one that never polls.
 pub(super) fn open(domain: u32, topics: [&str; 2], words: &[String]) -> Result<Ends, String> {
     let mut qos = Qos::default();
     qos.writer = turned(qos.writer, words)?;
     let open = || -> Result<Ends, Error> {
-        let participant = DomainParticipant::new(domain)?;
-        Ends::new(&participant, topics, &qos)
+        let mut builder = DomainParticipant::builder(domain);
+        if option(words, "--waiting") == Ok("receive") {
+            builder = builder.waiting(Waiting::Receive);
+        }
+        Ends::new(&builder.build()?, topics, &qos)
     };
     open().map_err(|error| error.to_string())
 }

@@ -13,16 +13,27 @@ pub(super) fn add_latencies(
 ) {
     let raw = rows.iter().find(|it| it.contestant.product == Product::Raw);
     let floor = raw.map(|it| it.spread.p50_us());
-    let ours = rows
-        .iter()
-        .find(|it| it.contestant.product == Product::Whimbrel);
-    if let Some(ours) = ours {
-        let others = rows
-            .iter()
-            .filter(|it| it.contestant != ours.contestant && it.contestant.product != Product::Raw);
+    section.verdicts.extend(verdicts(&rows));
+    for row in rows {
+        let figure = latency(&section.name, &row, floor);
+        histograms.push((figure.histogram.clone(), row.spread));
+        section.latencies.push(figure);
+    }
+}
+
+/// The first row of ours against all others, its further ones against the peers.
+fn verdicts(rows: &[LatencyRow]) -> Vec<VerdictFigure> {
+    let is_ours = |it: &&LatencyRow| it.contestant.product == Product::Whimbrel;
+    let mut found = Vec::new();
+    for (at, ours) in rows.iter().filter(is_ours).enumerate() {
+        let others = rows.iter().filter(|it| {
+            let is_rival =
+                it.contestant.product != Product::Raw && it.contestant != ours.contestant;
+            is_rival && (at == 0 || !is_ours(it))
+        });
         for other in others {
             let (verdict, ratio) = judge(ours.spread.rounds(), other.spread.rounds());
-            section.verdicts.push(VerdictFigure {
+            found.push(VerdictFigure {
                 a: ours.contestant.name(),
                 b: other.contestant.name(),
                 size: ours.size,
@@ -31,11 +42,7 @@ pub(super) fn add_latencies(
             });
         }
     }
-    for row in rows {
-        let figure = latency(&section.name, &row, floor);
-        histograms.push((figure.histogram.clone(), row.spread));
-        section.latencies.push(figure);
-    }
+    found
 }
 
 fn latency(scenario: &str, row: &LatencyRow, floor: Option<f64>) -> LatencyFigure {

@@ -32,6 +32,9 @@ pub(super) fn peers(
                 .push(format!("without {}: {why}", product.name())),
         }
     }
+    if place != Place::Intra {
+        contestants.insert(2, Contestant::without_polling());
+    }
     section.notes.push(
         "OpenSplice 6.9 was the third product of 2019; it cannot be built from registries, and is \
          here by what was published only."
@@ -67,9 +70,13 @@ fn account(section: &mut Section) {
     let ours = section
         .latencies
         .iter()
-        .filter(|it| it.contestant == Product::Whimbrel.name());
+        .filter(|it| it.contestant.starts_with(Product::Whimbrel.name()));
+    let polling = Product::Whimbrel.name();
     for it in ours {
-        if let Some((_, path_us)) = raw.iter().find(|(size, _)| *size == it.size) {
+        // The raw socket sleeps too.
+        if let Some((_, path_us)) = raw.iter().find(|(size, _)| *size == it.size)
+            && it.contestant != polling
+        {
             section.budgets.push(budget(it, *path_us));
         }
         section.ledgers.extend(ledger(it, None));

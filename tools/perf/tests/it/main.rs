@@ -100,7 +100,7 @@ fn the_latency_scenarios_run() {
         }
         let latencies = section["latencies"].as_array().unwrap();
         let intra = section["name"] == "lat3-intra";
-        assert_eq!(latencies.len(), if intra { 1 } else { 2 });
+        assert_eq!(latencies.len(), if intra { 1 } else { 3 });
         for it in latencies {
             assert_eq!(it["count"], 100);
             assert!(it["min_us"].as_f64() > Some(0.0));
