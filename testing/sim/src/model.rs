@@ -98,6 +98,8 @@ struct Pair {
     reader_knows: bool,
     /// The writer's last number when both sides had been matched.
     since: Option<usize>,
+    /// The writer's last number when it last took the reader for lost.
+    forgotten: Option<usize>,
     given_up: bool,
     verified: usize,
     received: BTreeSet<usize>,
@@ -173,6 +175,9 @@ impl Model {
     pub fn writer_knows(&mut self, writer: WriterId, reader: ReaderId, knows: bool) {
         let last = self.written(writer);
         let pair = self.pairs.entry((writer, reader)).or_default();
+        if pair.writer_knows && !knows {
+            pair.forgotten = Some(last);
+        }
         pair.writer_knows = knows;
         pair.given_up &= knows;
         pair.update(last);
@@ -404,7 +409,10 @@ impl Model {
                 Some(since) if *last > since || (history && !is_deleted(log, &numbers, *last)) => {
                     let expected = final_state(log, &numbers);
                     let unregistered = log[last - 1].kind == ChangeKind::Unregistered;
-                    let unheard = unregistered && seen.is_none();
+                    // Nobody promises unregistrations to who was lost when they were made.
+                    let away = *last <= since && pair.forgotten.is_some_and(|it| *last > it);
+                    let unheard = unregistered
+                        && (seen.is_none() || (away && seen == Some(InstanceState::Alive)));
                     // HISTORY may have given up the sample that brought it back to life.
                     let still_disposed = unregistered
                         && wrote.depth.is_some()

@@ -224,9 +224,11 @@ impl Writer {
         let kept_max = self.config.disposed_instances_max;
         while let Some((sequence, instance)) = self.endings.next_disposed(self.acked, kept_max) {
             self.history.remove_instance_through(instance, sequence);
-            self.history.unregister(instance);
-            self.reported
-                .push_back(WriterEvent::InstanceForgotten(instance));
+            if self.history.is_registered(instance) {
+                self.history.unregister(instance);
+                self.reported
+                    .push_back(WriterEvent::InstanceForgotten(instance));
+            }
         }
     }
 
@@ -266,6 +268,19 @@ impl Writer {
         } else if self.heartbeat.next_at.is_none() {
             self.heartbeat.next_at = Some(now.after(self.heartbeat.period));
         }
+    }
+
+    /// When to ask next after readers were asked at `now`. The period and the waits of the readers
+    /// began at different times: once the period is long, it would much lengthen a wait that is
+    /// over soon after `now`, and the first such wait counts.
+    pub(super) fn next_question_at(&self, now: Instant) -> Option<Instant> {
+        if self.heartbeat.period < self.config.heartbeat_period_max.divided_by(2) {
+            return None;
+        }
+        let owing = self.readers.values().filter(|reader| self.owes(reader));
+        let first = owing.filter_map(ReaderProxy::asked_again_at).min()?;
+        let soonest = now.after(self.heartbeat_period());
+        Some(first.max(soonest).min(now.after(self.heartbeat.period)))
     }
 
     /// Somebody is listening: starts the heartbeat period over.

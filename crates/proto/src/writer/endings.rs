@@ -10,7 +10,8 @@ use whimbrel_base::sequence::SequenceNumber;
 pub(super) struct Endings {
     /// Given up: nothing of them is needed once every reader knows.
     released: BTreeMap<SequenceNumber, InstanceHandle>,
-    /// Disposed but still registered.
+    /// Disposed but still registered, or given up while a reader left that did not know: it may
+    /// come back.
     disposed: BTreeMap<SequenceNumber, InstanceHandle>,
     of: BTreeMap<InstanceHandle, SequenceNumber>,
 }
@@ -26,6 +27,11 @@ impl Endings {
     pub(super) fn dispose(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
         self.replace(instance, sequence);
         self.disposed.insert(sequence, instance);
+    }
+
+    /// A reader leaves that has acknowledged changes up to `acked`.
+    pub(super) fn remember_after(&mut self, acked: SequenceNumber) {
+        self.disposed.extend(self.released.split_off(&acked.next()));
     }
 
     fn replace(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
@@ -59,8 +65,8 @@ impl Endings {
         Some((sequence, instance))
     }
 
-    /// The next instance that was disposed by a change up to `acked`, longest ago, where more than
-    /// `kept_max` are remembered.
+    /// The next instance that was disposed, or given up unknown to a reader that left, by a change
+    /// up to `acked`, longest ago, where more than `kept_max` are remembered.
     pub(super) fn next_disposed(
         &mut self,
         acked: SequenceNumber,

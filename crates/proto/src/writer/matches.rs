@@ -123,6 +123,9 @@ impl Writer {
             } else {
                 self.audience.remove(&gone.info.locators);
             }
+            if gone.info.reliable {
+                self.endings.remember_after(gone.acked);
+            }
             self.heartbeats_due.retain(|due| *due != reader);
             self.repairs.touch(reader);
             self.survey();

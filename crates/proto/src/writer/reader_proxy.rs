@@ -174,6 +174,11 @@ impl ReaderProxy {
             .is_none_or(|(at, wait, last)| last < pushed || now.since(at) >= wait)
     }
 
+    /// When it may be asked again for what it was asked for.
+    pub(super) fn asked_again_at(&self) -> Option<Instant> {
+        self.asked.map(|(at, wait, _)| at.after(wait))
+    }
+
     /// Notes that it is asked for an answer about all that was `pushed`: the wait for that, at
     /// first twice the first of `periods`, doubles up to the second.
     pub(super) fn note_asked(

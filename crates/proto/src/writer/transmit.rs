@@ -349,9 +349,9 @@ impl Writer {
                 }
             }
             self.heartbeat.reconsider = true;
-            self.heartbeat.next_at = None;
             let doubled = self.heartbeat.period.times(2);
             self.heartbeat.period = doubled.min(self.config.heartbeat_period_max);
+            self.heartbeat.next_at = self.next_question_at(now);
         }
         due.sort_unstable();
         due.dedup();

@@ -285,6 +285,32 @@ fn acknowledging_what_has_not_arrived_is_found() {
 }
 
 #[test]
+fn who_was_lost_meanwhile_hears_of_disposals_and_not_of_unregistrations() {
+    let durable = Case {
+        durable: true,
+        taken: &[1, 2, 3, 4, 5],
+        ..EXACT
+    };
+    let check = |kind, while_lost: bool| {
+        let (mut model, writer, reader) = model(&durable);
+        for number in 1..=5 {
+            model.took(reader, writer, &sample(writer, number));
+        }
+        if while_lost {
+            model.writer_knows(writer, reader, false);
+        }
+        model.wrote(writer, Written { ..written(7, kind) });
+        model.writer_knows(writer, reader, false);
+        model.writer_knows(writer, reader, true);
+        model.finish(false);
+        model.findings().len()
+    };
+    assert_eq!(check(ChangeKind::Unregistered, true), 0);
+    assert_eq!(check(ChangeKind::Unregistered, false), 1);
+    assert_eq!(check(ChangeKind::Disposed, true), 1);
+}
+
+#[test]
 fn the_last_state_of_an_instance_is_needed() {
     let check = |kind, state| {
         let (mut model, writer, reader) = model(&EXACT);

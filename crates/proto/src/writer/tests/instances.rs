@@ -152,3 +152,43 @@ fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
     let kept = writer.sample_of(InstanceHandle([1; 16])).unwrap();
     assert_eq!(kept.kind, ChangeKind::DisposedUnregistered);
 }
+
+#[test]
+fn who_was_lost_and_comes_back_hears_which_instances_ended_meanwhile() {
+    for kind in [ChangeKind::Unregistered, ChangeKind::DisposedUnregistered] {
+        let mut writer = writer(|config| {
+            config.durable = true;
+            config.disposed_instances_max = 10;
+        });
+        let mut sent = Sent::default();
+        writer.handle_matched(NOW, matched(true, true));
+        writer.write(NOW, keyed(ChangeKind::Alive, 1)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        let answer = acknack(2, &[], 1);
+        writer.handle_acknack(NOW, READER, &answer).unwrap();
+        // The end does not reach it before it is taken for lost.
+        writer.write(NOW, keyed(kind, 1)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        writer.handle_unmatched(NOW, READER);
+        assert_eq!(writer.registered_instances().count(), 0);
+        writer.handle_matched(NOW, matched(true, true));
+        let answer = acknack(2, &[2], 1);
+        writer.handle_acknack(NOW, READER, &answer).unwrap();
+        sent.words();
+        writer.poll_transmit(NOW, &mut sent);
+        assert_eq!(sent.words(), ["data", "heartbeat?"]);
+        // Nobody waits for ever: of many ends the newest are kept, and what lives again is none.
+        writer.write(NOW, keyed(ChangeKind::Alive, 1)).unwrap();
+        for number in 2..=30 {
+            for kind in [ChangeKind::Alive, kind] {
+                writer.write(NOW, keyed(kind, number)).unwrap();
+                writer.poll_transmit(NOW, &mut sent);
+            }
+        }
+        writer.handle_unmatched(NOW, READER);
+        assert_eq!(writer.history_len(), 1 + 10);
+        let forgotten = core::iter::from_fn(|| writer.poll_event())
+            .any(|event| matches!(event, WriterEvent::InstanceForgotten(_)));
+        assert!(!forgotten, "they were given up by the program");
+    }
+}

@@ -201,3 +201,45 @@ fn nobody_waits_for_what_was_held_back_for_a_reader_that_is_gone() {
     writer.poll_transmit(at, &mut sent);
     assert_eq!(writer.poll_timeout(), None);
 }
+
+#[test]
+fn a_silent_reader_is_asked_in_its_own_time_whatever_others_answer() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.heartbeat_period = Duration::from_millis(100);
+        config.heartbeat_period_max = Duration::from_secs(1);
+    });
+    let mut sent = Sent::default();
+    let silent = Guid::new(GuidPrefix([3; 12]), READER.entity);
+    writer.handle_matched(NOW, matched(true, false));
+    writer.handle_matched(
+        NOW,
+        MatchedReader {
+            guid: silent,
+            ..matched(true, false)
+        },
+    );
+    for _ in 0..60 {
+        writer.write(NOW, change(16)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    // The other one answers once, right after the silent one was asked for the fifth time.
+    let (mut now, mut asked_at, mut asked) = (NOW, NOW, 0);
+    while now < NOW.after(Duration::from_secs(20)) {
+        now = writer.poll_timeout().unwrap().0.max(now);
+        sent.0.clear();
+        writer.poll_transmit(now, &mut sent);
+        let waited = now.since(asked_at);
+        assert!(waited <= Duration::from_millis(1100), "{waited:?}");
+        let to_silent = |message: &Vec<u8>| message.windows(12).any(|it| it == silent.prefix.0);
+        if sent.0.iter().any(to_silent) {
+            (asked_at, asked) = (now, asked + 1);
+            if asked == 5 {
+                now = now.after(Duration::from_millis(50));
+                let answer = acknack(30, &[], 1);
+                writer.handle_acknack(now, READER, &answer).unwrap();
+            }
+        }
+    }
+    assert!(asked > 20, "{asked}");
+}
