@@ -13,6 +13,7 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, compose_key};
 use whimbrel_wire::parameter::ParameterId;
 
+use super::assurance::Assurance;
 use super::guard::GuardedOutbox;
 use super::remote::RemoteParticipant;
 use super::schedule::AnnounceTimer;
@@ -44,6 +45,8 @@ pub(super) enum Telling {
     Answer(VendorId, BuiltinEndpoints),
     /// It keeps telling us alone, so it may not hear our announcements to all.
     InReturn,
+    /// It has our announcement, which does not reach it otherwise: a sign of life is enough.
+    Reminder,
 }
 
 impl Telling {
@@ -52,7 +55,7 @@ impl Telling {
     /// on for ever.
     const fn reader(self) -> EntityId {
         match self {
-            Self::Alone | Self::Question(..) => EntityId::UNKNOWN,
+            Self::Alone | Self::Question(..) | Self::Reminder => EntityId::UNKNOWN,
             Self::Answer(..) | Self::InReturn => EntityId::SPDP_READER,
         }
     }
@@ -62,7 +65,7 @@ impl Telling {
             Self::Question(vendor, endpoints) | Self::Answer(vendor, endpoints) => {
                 Some((vendor, endpoints))
             }
-            Self::Alone | Self::InReturn => None,
+            Self::Alone | Self::InReturn | Self::Reminder => None,
         }
     }
 }
@@ -85,7 +88,11 @@ impl Participant {
             self.send_own(&change, Meant::All, &groups, outbox);
             self.send_own(&change, Meant::Listener, &peers, outbox);
             // An explicit peer that we know is told that it is meant.
-            directed.extend(known.into_values().map(|it| (it, Telling::Alone)));
+            for prefix in known.into_values() {
+                if let Some(remote) = self.remotes.get(&prefix) {
+                    directed.insert(prefix, self.telling_alone(remote));
+                }
+            }
             for prefix in self.remotes.keys() {
                 if let Some(telling) = self.needs_unicast(now, *prefix) {
                     directed.entry(*prefix).or_insert(telling);
@@ -100,6 +107,10 @@ impl Participant {
         }
         for (prefix, telling) in directed {
             self.tell(now, prefix, telling, &change, outbox);
+        }
+        for prefix in core::mem::take(&mut self.inquiries) {
+            let to = self.endings.reached(prefix).unwrap_or_default().to_vec();
+            self.send_own(&change, Meant::Listener, &to, outbox);
         }
         self.send_probes(&change, outbox);
     }
@@ -118,6 +129,12 @@ impl Participant {
         };
         remote.told_at = Some(now);
         let mut to = remote.reached.clone();
+        if telling == Telling::Reminder {
+            return self.remind(&to, outbox);
+        }
+        if telling.question().is_some() {
+            remote.assurance.note_question();
+        }
         if let Telling::Answer(..) = telling {
             // Also to addresses from which it has not answered.
             let more = remote.metatraffic.locators.iter();
@@ -125,6 +142,14 @@ impl Participant {
         }
         self.statistics.directed_sent = self.statistics.directed_sent.saturating_add(1);
         self.send_own(change, Meant::One(prefix, telling), &to, outbox);
+    }
+
+    /// Sends a sign of life to `to`, where one is reached that knows us.
+    fn remind(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
+        self.statistics.reminders_sent = self.statistics.reminders_sent.saturating_add(1);
+        self.message.begin(LOCAL_MESSAGE_BYTES_MAX);
+        self.builtin.put_reminder(&mut self.message);
+        self.message.flush(to, outbox);
     }
 
     fn send_probes(&mut self, change: &Change, outbox: &mut impl Outbox) {
@@ -188,13 +213,8 @@ impl Participant {
         if remote.told_at.is_some_and(|at| now.since(at) < pause) {
             return None;
         }
-        let common = remote
-            .data
-            .metatraffic_multicast
-            .iter()
-            .any(|group| self.config.announce_to.contains(group));
-        if !common || remote.vendor() == VendorId::FAST_DDS {
-            return Some(Telling::Alone);
+        if !self.shares_group(remote) || remote.vendor() == VendorId::FAST_DDS {
+            return Some(self.telling_alone(remote));
         }
         // What arrived late may have shown that it hears us after it took us for lost.
         let since = remote.discovered_at;
@@ -205,6 +225,38 @@ impl Participant {
         }
         let told = remote.greetings.tell_us(now, lease);
         told.then_some(Telling::InReturn)
+    }
+
+    /// How `remote`, which our announcements to all do not reach, is kept from losing us.
+    fn telling_alone(&self, remote: &RemoteParticipant) -> Telling {
+        // Others may want their announcements repeated.
+        if remote.vendor() != VendorId::WHIMBREL || self.shares_group(remote) {
+            return Telling::Alone;
+        }
+        if remote.assurance.is_sure() {
+            return Telling::Reminder;
+        }
+        Telling::Question(remote.vendor(), remote.data.builtin_endpoints)
+    }
+
+    /// True when `remote` listens to a group to which we announce ourselves.
+    fn shares_group(&self, remote: &RemoteParticipant) -> bool {
+        let mut groups = remote.data.metatraffic_multicast.iter();
+        groups.any(|group| self.config.announce_to.contains(group))
+    }
+
+    /// Our announcement is another from now on.
+    pub(super) fn withdraw_assurance(&mut self) {
+        for remote in self.remotes.values_mut() {
+            remote.assurance = Assurance::CHANGED;
+        }
+    }
+
+    /// A participant that we do not know sent something other than an announcement.
+    pub(super) fn hear_stranger(&mut self, now: Instant, prefix: GuidPrefix) {
+        if !self.remotes.contains_key(&prefix) && self.endings.is_missed(now, prefix) {
+            self.inquiries.insert(prefix);
+        }
     }
 
     /// Sends our announcement, or our departure, to `to`.
@@ -267,6 +319,7 @@ impl Participant {
     pub fn set_user_data(&mut self, now: Instant, user_data: Vec<u8>) {
         self.config.user_data = user_data;
         self.announcement = self.config.announcement();
+        self.withdraw_assurance();
         let (period, burst) = (self.config.announce_period, self.config.announce_burst);
         self.timer = AnnounceTimer::new(now, period, burst);
     }

@@ -6,17 +6,16 @@
 use alloc::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::limits::Limits;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
-use whimbrel_wire::discovery::{BuiltinEndpoints, Context, ParticipantData, parse_key};
+use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
 use whimbrel_wire::message::Submessage;
-use whimbrel_wire::parameter::{ParameterId, ParameterListWriter};
 
+use super::disposal::with_disposal_as_data;
 use super::tuning::{reader_config, writer_config};
 use crate::cache::{CachedSample, Selector};
 use crate::change::ChangeKind;
@@ -25,7 +24,7 @@ use crate::discovery::locators::Route;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 use crate::peer::{MatchedReader, MatchedWriter};
-use crate::reader::{Incoming, Reader};
+use crate::reader::Reader;
 use crate::receive::Inbound;
 use crate::writer::{NewChange, WriteError, Writer};
 
@@ -58,7 +57,7 @@ pub(super) struct Arrival {
     pub(super) reader: EntityId,
     /// Who wrote it.
     pub(super) writer: Guid,
-    /// Announcement, or a disposal as [`disposal`] puts it.
+    /// Announcement, or a disposal as [`super::disposal`] puts it.
     pub(super) payload: SharedBytes,
 }
 
@@ -204,9 +203,15 @@ impl Builtin {
         } else {
             self.channels.iter_mut().find(detects)
         };
-        if let Some(channel) = channel {
-            channel.writer.put_question(channel.reader_entity, message);
+        if let Some(it) = channel {
+            it.writer.put_heartbeat(it.reader_entity, false, message);
         }
+    }
+
+    /// Adds a heartbeat that nobody answers who misses nothing.
+    pub(super) fn put_reminder(&mut self, message: &mut MessageBuilder) {
+        let [.., it] = &mut self.channels;
+        it.writer.put_heartbeat(it.reader_entity, true, message);
     }
 
     /// Participant `prefix` has shown that it hears us: tells it what there is without waiting
@@ -462,36 +467,4 @@ impl Builtin {
         });
         wrote
     }
-}
-
-/// A disposal of an announcement as data: parameter list of the key and the status info. So it
-/// stays in line with the other changes and needs no instance.
-fn with_disposal_as_data(mut change: Incoming, inbound: &Inbound<'_>) -> Incoming {
-    if change.kind == ChangeKind::Alive {
-        return change;
-    }
-    change.kind = ChangeKind::Alive;
-    change.is_key = false;
-    let context = Context {
-        key_hash: change.key_hash.map(|hash| hash.key_hash()),
-        ..Context::new(inbound.vendor)
-    };
-    // A payload without key stays as it is, to be refused when its turn comes.
-    if let Ok(guid) = parse_key(&change.payload, ParameterId::ENDPOINT_GUID, &context) {
-        change.payload = SharedBytes::from_vec(disposal(guid));
-    }
-    change
-}
-
-/// The payload that stands for the disposal of `guid`.
-pub(super) fn disposal(guid: Guid) -> Vec<u8> {
-    let mut payload = Vec::from([0, 3, 0, 0]);
-    let mut list = ParameterListWriter::new(&mut payload, Endian::Little);
-    list.put(ParameterId::ENDPOINT_GUID, |out| {
-        out.bytes(&guid.to_bytes())
-    });
-    list.put(ParameterId::STATUS_INFO, |out| out.bytes(&[0, 0, 0, 3]));
-    // Both values are short.
-    let _ = list.finish();
-    payload
 }

@@ -53,7 +53,8 @@ pub struct ParticipantConfig {
     /// Where every announcement goes: multicast groups and explicit peers.
     pub announce_to: Vec<Locator>,
     /// Addresses of this host where other participants may listen: each is sent an announcement
-    /// at the start, and again every fifth announcement while nobody is known to be there.
+    /// at the start, and again every fifth announcement while nobody is known to be there; after
+    /// some rounds less often, until somebody is lost.
     pub probe: Vec<Locator>,
     /// Our own addresses.
     pub interfaces: Vec<InterfaceAddress>,

@@ -14,6 +14,7 @@ use whimbrel_wire::discovery::{Context, ParticipantData, parse_key};
 use whimbrel_wire::message::Submessage;
 use whimbrel_wire::parameter::ParameterId;
 
+use super::assurance::Assurance;
 use super::event::ParticipantEvent;
 use super::greetings::{Greeting, Greetings};
 use super::host::Answered;
@@ -223,6 +224,7 @@ impl Participant {
         if let Some(remote) = self.remotes.get_mut(&prefix) {
             // Who does not know who listens here does not know us, or no more.
             let forgotten = if inbound.unnamed {
+                remote.assurance = Assurance::NONE;
                 remote.confirmed
             } else {
                 let greeting = Greeting::of(inbound, directed);
@@ -262,6 +264,7 @@ impl Participant {
             contest: None,
             address_heard_at: now,
             greetings: Greetings::default(),
+            assurance: Assurance::NONE,
             told_at: None,
             announcement: Vec::new(),
             publications_acked: SequenceNumber::ZERO,
@@ -348,6 +351,7 @@ impl Participant {
         }
         if !departed {
             self.endings.note_loss(&remote);
+            self.timer.probe_soon();
         }
         let count = if departed {
             &mut self.statistics.participants_departed
@@ -385,6 +389,7 @@ impl Participant {
             return;
         };
         remote.resumed_at = now;
+        remote.assurance = Assurance::NONE;
         remote.hears.clear();
         remote.publications_acked = SequenceNumber::ZERO;
         remote.subscriptions_acked = SequenceNumber::ZERO;

@@ -8,12 +8,17 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::{EntityId, GuidPrefix};
+use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::{Duration, Instant};
 
 use super::remote::RemoteParticipant;
 
 /// Endings remembered, and lost participants remembered.
 const REMEMBERED_MAX: usize = 1024;
+
+/// Shortest time between two questions to a lost participant that is heard again.
+const INQUIRY_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
@@ -23,12 +28,14 @@ pub(super) struct Ending {
     sequence: SequenceNumber,
 }
 
-/// A participant that was taken for lost, and what it had acknowledged.
-#[derive(Clone, Copy, Debug)]
+/// A participant that was taken for lost, what it had acknowledged, and where it was reached.
+#[derive(Clone, Debug)]
 struct Lost {
     prefix: GuidPrefix,
     publications: SequenceNumber,
     subscriptions: SequenceNumber,
+    reached: Vec<Locator>,
+    asked_at: Option<Instant>,
 }
 
 impl Lost {
@@ -70,7 +77,29 @@ impl Endings {
             prefix: remote.prefix(),
             publications: remote.publications_acked,
             subscriptions: remote.subscriptions_acked,
+            reached: remote.reached.clone(),
+            asked_at: None,
         });
+    }
+
+    /// True when `prefix`, which was heard at `now`, was taken for lost and is to be asked; not
+    /// again so soon.
+    pub(super) fn is_missed(&mut self, now: Instant, prefix: GuidPrefix) -> bool {
+        let Some(lost) = self.lost.iter_mut().find(|lost| lost.prefix == prefix) else {
+            return false;
+        };
+        let lately = |at: Instant| now.since(at) < INQUIRY_PAUSE;
+        if lost.asked_at.is_some_and(lately) {
+            return false;
+        }
+        lost.asked_at = Some(now);
+        true
+    }
+
+    /// Where `prefix` was reached before it was taken for lost.
+    pub(super) fn reached(&self, prefix: GuidPrefix) -> Option<&[Locator]> {
+        let lost = self.lost.iter().find(|lost| lost.prefix == prefix);
+        lost.map(|lost| lost.reached.as_slice())
     }
 
     /// The endings that `prefix`, which has come back, may have missed.

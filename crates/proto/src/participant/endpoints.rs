@@ -249,6 +249,7 @@ impl Participant {
             return Ok(());
         };
         remote.greetings.note_answer();
+        remote.assurance.note_answer();
         let (since, origin) = (remote.discovered_at, remote.origin);
         self.census.note_answer(since, origin, reader.prefix);
         let known = rebirth::acknowledged(remote, acknowledged.writer);

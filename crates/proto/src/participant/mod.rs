@@ -18,10 +18,12 @@ pub mod unserved;
 mod addresses;
 mod admission;
 mod announce;
+mod assurance;
 mod builtin;
 mod census;
 mod contest;
 mod detect;
+mod disposal;
 mod endings;
 mod endpoints;
 mod expectant;
@@ -93,6 +95,8 @@ pub struct Participant {
     message: MessageBuilder,
     /// Participants that are owed an announcement of their own.
     replies: BTreeSet<GuidPrefix>,
+    /// Participants that were taken for lost and are heard again.
+    inquiries: BTreeSet<GuidPrefix>,
     guard: Guard,
     claims: Claims,
     endings: Endings,
@@ -152,6 +156,7 @@ impl Participant {
             jitter: Jitter::new(config.seed),
             message: MessageBuilder::new(prefix),
             replies: BTreeSet::new(),
+            inquiries: BTreeSet::new(),
             guard: Guard::default(),
             claims: Claims::default(),
             endings: Endings::default(),
@@ -236,6 +241,7 @@ impl Participant {
         let directed = inbound.destination == self.config.guid_prefix
             || matches!(inbound.target(), Target::Writer { .. });
         if !spdp {
+            self.hear_stranger(now, source);
             self.note_at_home(now, source, from);
             if directed {
                 self.handle_answered(now, source, from);

@@ -38,6 +38,7 @@ impl Participant {
             };
             let (period, burst) = (self.config.announce_period, self.config.announce_burst);
             self.timer = AnnounceTimer::new(now, period, burst);
+            self.withdraw_assurance();
             let confirmed = self.remotes.values().filter(|remote| remote.confirmed);
             self.replies.extend(confirmed.map(|remote| remote.prefix()));
         }

@@ -13,6 +13,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{ParticipantData, ReaderData, WriterData};
 
+use super::assurance::Assurance;
 use super::greetings::Greetings;
 use super::host::{Answered, Host};
 use crate::discovery::locators::Route;
@@ -108,6 +109,8 @@ pub struct RemoteParticipant {
     pub(super) greetings: Greetings,
     /// What it announced itself with last, encapsulated.
     pub(super) announcement: Vec<u8>,
+    /// Whether it has our announcement.
+    pub(super) assurance: Assurance,
     /// When it alone was last told that we are here.
     pub(super) told_at: Option<Instant>,
     /// Announcements of our writers up to here are acknowledged.

@@ -12,8 +12,11 @@ pub(super) const PROBES_PER_STEP: usize = 256;
 /// Wait between the steps of a round of more probes.
 const PROBE_STEP: Duration = Duration::from_millis(10);
 
-/// A round of probes follows every so many announcements.
+/// A round of probes follows every so many announcements, for so many rounds; then the wait
+/// doubles with each round so many times. Who starts meanwhile finds us by its own probes.
 const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
+const EARLY_ROUNDS: u32 = 4;
+const DOUBLINGS: u32 = 4;
 
 /// How long groups are given to show who is there before this host's ports are probed.
 const PROBE_DELAY: Duration = Duration::from_millis(30);
@@ -35,7 +38,9 @@ pub(super) struct AnnounceTimer {
     period: Duration,
     burst_left: u32,
     burst_wait: Duration,
-    periodic: u32,
+    /// Announcements until the next round of probes.
+    until_round: u32,
+    rounds: u32,
 }
 
 impl AnnounceTimer {
@@ -47,7 +52,8 @@ impl AnnounceTimer {
             period,
             burst_left,
             burst_wait,
-            periodic: 0,
+            until_round: ANNOUNCEMENTS_PER_PROBE_ROUND,
+            rounds: 0,
         }
     }
 
@@ -64,8 +70,21 @@ impl AnnounceTimer {
             return false;
         }
         self.next_at = now.after(jitter.spread(self.period));
-        self.periodic = self.periodic.wrapping_add(1);
-        self.periodic.is_multiple_of(ANNOUNCEMENTS_PER_PROBE_ROUND)
+        self.until_round = self.until_round.saturating_sub(1);
+        if self.until_round > 0 {
+            return false;
+        }
+        self.rounds = self.rounds.saturating_add(1);
+        let doublings = self.rounds.saturating_sub(EARLY_ROUNDS.saturating_sub(1));
+        let factor = 1u32.checked_shl(doublings.min(DOUBLINGS)).unwrap_or(1);
+        self.until_round = ANNOUNCEMENTS_PER_PROBE_ROUND.saturating_mul(factor);
+        true
+    }
+
+    /// Rounds of probes follow as soon as at first: somebody may have to be found again.
+    pub(super) fn probe_soon(&mut self) {
+        self.rounds = 0;
+        self.until_round = self.until_round.min(ANNOUNCEMENTS_PER_PROBE_ROUND);
     }
 }
 
@@ -145,6 +164,22 @@ mod tests {
             );
         }
         assert_eq!(rounds, 3);
+    }
+
+    #[test]
+    fn probes_become_rarer_until_somebody_is_lost() {
+        let mut jitter = Jitter::new(1);
+        let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), (0, Duration::ZERO));
+        let mut waits = |timer: &mut AnnounceTimer, rounds: usize| {
+            let wait = |_| {
+                let announced = |_: &u32| timer.advance(timer.next_at, &mut jitter);
+                (1..).find(announced).unwrap()
+            };
+            (0..rounds).map(wait).collect::<Vec<u32>>()
+        };
+        assert_eq!(waits(&mut timer, 10), [5, 5, 5, 5, 10, 20, 40, 80, 80, 80]);
+        timer.probe_soon();
+        assert_eq!(waits(&mut timer, 6), [5, 5, 5, 5, 10, 20]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub struct ParticipantStatistics {
     pub announcements_sent: u64,
     /// Announcements sent to one known participant: answers and keep-alives.
     pub directed_sent: u64,
+    /// Signs of life sent to one participant that has our announcement.
+    pub reminders_sent: u64,
     /// Announcements sent to addresses of this host where nobody is known to be.
     pub probes_sent: u64,
     /// Announcements of other participants received.

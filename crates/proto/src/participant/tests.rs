@@ -16,6 +16,7 @@ use whimbrel_base::qos::{
 use whimbrel_base::reject::RejectKind;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
+mod assurance;
 mod crowd;
 mod endings;
 mod endpoints;

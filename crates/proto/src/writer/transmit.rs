@@ -164,9 +164,15 @@ impl Writer {
         }
     }
 
-    /// Adds a heartbeat to `message` that asks `reader`, matched or not, for an acknowledgement.
-    pub fn put_question(&mut self, reader: EntityId, message: &mut MessageBuilder) {
-        let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
+    /// Adds a heartbeat to `message` for `reader`, matched or not; unless it `is_final` it asks
+    /// for an acknowledgement.
+    pub fn put_heartbeat(
+        &mut self,
+        reader: EntityId,
+        is_final: bool,
+        message: &mut MessageBuilder,
+    ) {
+        let fields = self.heartbeat_fields(SequenceNumber::FIRST, is_final);
         message.heartbeat(reader, self.config.guid.entity, fields);
         self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
     }

@@ -43,7 +43,8 @@ const TOPICS: usize = 5;
 /// Processor time that one more participant may cost each other one, in milliseconds.
 const JOIN_CPU_MS_MAX: f64 = 5.0;
 
-/// Discovery octets that a participant may send per second when all are matched.
+/// Discovery octets that a participant may send per second when all are matched, between rounds of
+/// probes.
 const STEADY_BYTES_PER_S_MAX: f64 = 1000.0;
 
 /// Well-known ports of a domain.
@@ -56,11 +57,6 @@ const THREADS_MAX: usize = 3;
 
 /// Announcements per second, each at most a tenth too early.
 const ANNOUNCEMENTS_PER_S: f64 = 1.0 / 3.0 * 1.1;
-
-/// What one participant sends another per second, at rest, where no multicast carries it: an
-/// announcement and its headers, every three seconds, at most a tenth too early. Discovery at
-/// less than [`STEADY_BYTES_PER_S_MAX`] takes multicast from a dozen participants on.
-const STEADY_BYTES_PER_S_EACH: f64 = 400.0 / 3.0 * 1.1;
 
 /// Everybody announces itself twice in that time, give or take.
 const WATCH_MIN: Duration = Duration::from_secs(6);
@@ -292,11 +288,7 @@ fn crowd(size: &Size, host: Host<'_>, findings: &mut Findings) -> Result<(), Str
     let window = begin.elapsed();
     let sent = crowd.report()?.sent_bytes - sent.sent_bytes;
     let rate = sent as f64 / window.as_secs_f64() / all as f64;
-    let bound = if host.letter == WITH {
-        STEADY_BYTES_PER_S_MAX
-    } else {
-        STEADY_BYTES_PER_S_EACH * (all - 1) as f64
-    };
+    let bound = STEADY_BYTES_PER_S_MAX;
     findings.add(
         rate < bound,
         format!("steady {kind} multicast {rate:.0} B/s sent per participant (under {bound:.0})"),
