@@ -32,7 +32,7 @@ pub(super) fn with_disposal_as_data(mut change: Incoming, inbound: &Inbound<'_>)
 }
 
 /// The payload that stands for the disposal of `guid`.
-pub(super) fn disposal(guid: Guid) -> Vec<u8> {
+fn disposal(guid: Guid) -> Vec<u8> {
     let mut payload = Vec::from([0, 3, 0, 0]);
     let mut list = ParameterListWriter::new(&mut payload, Endian::Little);
     list.put(ParameterId::ENDPOINT_GUID, |out| {
