@@ -39,6 +39,17 @@ pub struct Holding {
 }
 
 impl Usage {
+    /// What the threads of the process `id` have used so far; those that have ended are not in it.
+    pub fn of(id: u32) -> Self {
+        let tasks = fs::read_dir(format!("/proc/{id}/task"));
+        let mut usage = Self::default();
+        for task in tasks.into_iter().flatten().flatten() {
+            let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
+            usage = usage.plus(usage_of(&read("schedstat"), &read("status")));
+        }
+        usage
+    }
+
     /// What was used since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -55,6 +66,18 @@ impl Usage {
             waits: self.waits + other.waits,
             preempted: self.preempted + other.preempted,
         }
+    }
+}
+
+impl Holding {
+    /// What the process `id` holds now.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn of(id: u32) -> Result<Self, String> {
+        let path = format!("/proc/{id}/status");
+        let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        holding_of(&status).ok_or_else(|| "it has ended".to_owned())
     }
 }
 
@@ -136,13 +159,7 @@ impl Process {
 
     /// What its threads have used so far; those that have ended are not in it.
     pub fn usage(&self) -> Usage {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()));
-        let mut usage = Usage::default();
-        for task in tasks.into_iter().flatten().flatten() {
-            let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
-            usage = usage.plus(usage_of(&read("schedstat"), &read("status")));
-        }
-        usage
+        Usage::of(self.child.id())
     }
 
     /// What it holds now.
@@ -150,9 +167,7 @@ impl Process {
     /// # Errors
     /// It has ended.
     pub fn holding(&self) -> Result<Holding, String> {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        holding_of(&status).ok_or_else(|| format!("{} has ended", self.name))
+        Holding::of(self.child.id()).map_err(|why| format!("{}: {why}", self.name))
     }
 
     /// Its process id.

@@ -11,6 +11,7 @@ mod contestant;
 mod criteria;
 mod failure;
 mod goals;
+mod live;
 mod measure;
 mod options;
 mod passport;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::criteria::Criteria;
+use crate::live::Live;
 use crate::measure::Verdict;
 
 /// Measures Whimbrel beside its peers and the raw socket, and reproduces the measurements that it
@@ -79,6 +80,9 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 1000.0)]
         p99_max: f64,
     },
+    /// Publishes, subscribes, asks or answers until Ctrl-C, with a line each second in which
+    /// something happened: losses, rates, latency of each peer, memory, switches.
+    Live(Live),
     /// What this tool must keep itself, then `reproduce all --quick`; prints `goal:` lines.
     Goals {
         #[command(flatten)]

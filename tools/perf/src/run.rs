@@ -11,6 +11,7 @@ use crate::contestant::Programs;
 use crate::criteria::Criteria;
 use crate::failure::Failure;
 use crate::goals;
+use crate::live;
 use crate::measure::sustainable;
 use crate::options::{Command, How};
 use crate::passport;
@@ -40,6 +41,7 @@ pub(crate) fn command(command: Command) -> Result<(), Failure> {
             measure(&all, &how)
         }
         Command::Reproduce { seed, how } => measure(&Scenario::of_seed(&seed)?, &how),
+        Command::Live(what) => live::run(&what),
         Command::Goals { how } => goals(&how),
         Command::Compare {
             a,

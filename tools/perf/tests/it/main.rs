@@ -1,6 +1,7 @@
 //! Each scenario in miniature, and what happens when a run goes wrong.
 
 mod compare;
+mod live;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
