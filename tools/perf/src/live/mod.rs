@@ -1,5 +1,6 @@
 //! Roles in one process that anybody can join, with a line each second in which something happened.
 
+mod options;
 mod peers;
 mod roles;
 mod tally;
@@ -9,68 +10,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
 use whimbrel::DomainParticipant;
 use whimbrel_rig::process::{Holding, Usage};
 
-use crate::criteria::Criteria;
 use crate::failure::Failure;
 use crate::report::model::Section;
 use crate::stop;
+pub(crate) use options::Live;
+use options::{LOOK, Role};
 use roles::Playing;
 use tally::{Answers, Arrivals};
 
 /// Time between lines.
 const TICK: Duration = Duration::from_secs(1);
-/// How often somebody looks whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// What a process does; several at once are fine.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Writes samples.
-    Pub,
-    /// Counts them.
-    Sub,
-    /// Asks, and measures how long answers take.
-    Ping,
-    /// Answers.
-    Pong,
-}
-
-/// What runs, and for how long.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Live {
-    /// One or more of pub, sub, ping, pong.
-    #[arg(required = true)]
-    roles: Vec<Role>,
-    /// The domain.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=232))]
-    domain: u32,
-    /// Samples per second of pub, 0 for as many as possible.
-    #[arg(long, default_value_t = 0)]
-    rate: u32,
-    /// Questions per second of ping.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    ping_rate: u32,
-    /// Octets of a sample.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=1 << 29))]
-    size: u32,
-    /// BEST_EFFORT instead of RELIABLE.
-    #[arg(long)]
-    best_effort: bool,
-    /// Ends after so many seconds, else by Ctrl-C.
-    #[arg(long, value_name = "S")]
-    seconds: Option<u32>,
-    /// Other participants that must be there after `--match-within`.
-    #[arg(long, value_name = "COUNT")]
-    matches_min: Option<usize>,
-    /// In seconds.
-    #[arg(long, value_name = "S", default_value_t = 10)]
-    match_within: u32,
-    #[command(flatten)]
-    criteria: Criteria,
-}
 
 /// Plays until the time is over or a signal comes, then judges.
 ///
@@ -158,7 +110,8 @@ impl Lines {
         }
         let held = Holding::of(process::id()).map_or(0, |it| it.resident_kib);
         lines.push(format!(
-            "use   rss {:.1} MiB, cpu {:.1} % of a core, {} waits, {} preempted, {again} sent again",
+            "use   rss {:.1} MiB, cpu {:.1} % of a core, {} waits, {} preempted, {again} sent \
+             again",
             held as f64 / 1024.0,
             used.cpu_ns as f64 / 1e7,
             used.waits,
@@ -192,7 +145,8 @@ fn summarize(section: &Section) {
     }
     for it in &section.latencies {
         println!(
-            "all of ping: {} B, {} answers, one way min {:.1}, mean {:.1}, 50 % {:.1}, max {:.1} µs",
+            "all of ping: {} B, {} answers, one way min {:.1}, mean {:.1}, 50 % {:.1}, max {:.1} \
+             µs",
             it.size, it.count, it.min_us, it.mean_us, it.p50_us, it.max_us
         );
     }

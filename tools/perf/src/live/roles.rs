@@ -11,9 +11,9 @@ use whimbrel::{
 };
 use whimbrel_bench::exchange::Msg;
 
+use super::options::{LOOK, Live, Role};
 use super::peers::taken;
 use super::tally::{Answers, Arrivals};
-use super::{LOOK, Live, Role};
 use crate::failure::Failure;
 
 /// Samples that are under way at most.

@@ -66,8 +66,8 @@ impl Arrivals {
         let mean = counts.recent.iter().sum::<f64>() / counts.recent.len() as f64;
         let size = counts.size;
         Some(format!(
-            "sub   size {size} total {total} lost {lost} delta {delta} lost {delta_lost} rate {:.2} \
-             kS/s {:.2} Mb/s ({:.2} kS/s over {} s)",
+            "sub   size {size} total {total} lost {lost} delta {delta} lost {delta_lost} rate \
+             {:.2} kS/s {:.2} Mb/s ({:.2} kS/s over {} s)",
             rate / 1e3,
             rate * size as f64 * 8.0 / 1e6,
             mean / 1e3,
