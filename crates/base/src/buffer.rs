@@ -5,11 +5,15 @@
 //! takes a slab back as soon as nobody refers to it any more, so that a steady stream allocates
 //! nothing.
 
+mod large;
+
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, Range};
+
+pub use self::large::LargeSlabs;
 
 /// A read-only slice of a shared slab.
 #[derive(Clone, Default)]
@@ -107,7 +111,7 @@ impl fmt::Debug for SharedBytes {
 }
 
 /// A slab that only its holder sees, to be filled and then shared with [`BufferPool::share`].
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct BufferMut {
     slab: Arc<Vec<u8>>,
 }
@@ -117,6 +121,19 @@ impl BufferMut {
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         // The slab is unshared by construction, so `make_mut` never clones.
         Arc::make_mut(&mut self.slab)
+    }
+
+    /// Octets for which there is room without allocating.
+    pub fn capacity(&self) -> usize {
+        self.slab.capacity()
+    }
+}
+
+impl From<Vec<u8>> for BufferMut {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            slab: Arc::new(bytes),
+        }
     }
 }
 

@@ -143,7 +143,6 @@ fn what_does_not_exist_is_refused_by_name() {
     let w = DataWriterQos::default;
     let r = DataReaderQos::default;
     writer(w().deadline(SECOND), PolicyId::Deadline);
-    writer(w().latency_budget(SECOND), PolicyId::LatencyBudget);
     writer(w().lifespan(SECOND), PolicyId::Lifespan);
     writer(w().transport_priority(1), PolicyId::TransportPriority);
     writer(w().ownership(Ownership::Exclusive), PolicyId::Ownership);

@@ -10,7 +10,7 @@ use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 
 use super::Reader;
 use super::writer_proxy::WriterProxy;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, Reason, earlier};
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 
@@ -42,13 +42,17 @@ const NACK_FRAGS_MAX: usize = 6;
 impl Reader {
     /// When this reader wants to be called again, and why.
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.agenda
-            .next(&self.writers, |proxy| proxy.due(&self.config))
+        let next = self.agenda.next(&self.writers, |it| it.due(&self.config));
+        earlier(next, self.slabs_until.map(|at| (at, Reason::Reassembly)))
     }
 
     /// Acts on deadlines that have passed; [`Reader::poll_transmit`] then sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let patience = self.config.reassembly_patience;
+        if self.slabs_until.is_some_and(|at| at <= now) {
+            self.slabs_until = None;
+            self.slabs.give_up();
+        }
         let due = self.due(now);
         for writer in due.iter().copied() {
             if let Some(proxy) = self.writers.get_mut(&writer)

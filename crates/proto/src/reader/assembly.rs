@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use whimbrel_base::buffer::BufferMut;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
@@ -22,6 +23,8 @@ const DIVISIONS_MAX: usize = 3;
 pub(super) struct Assembly {
     divisions: Vec<Division>,
     sample_bytes_max: usize,
+    /// For the first division.
+    buffer: BufferMut,
     /// Which division is asked for next.
     turn: usize,
     /// Fragments that the writer says it has sent, 0 where it said nothing.
@@ -30,11 +33,13 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// Nothing yet of a sample of at most `sample_bytes_max`.
-    pub(super) fn new(sample_bytes_max: usize) -> Self {
+    /// Nothing yet of a sample of at most `sample_bytes_max`, which may be put together in
+    /// `buffer`.
+    pub(super) fn new(sample_bytes_max: usize, buffer: BufferMut) -> Self {
         Self {
             divisions: Vec::new(),
             sample_bytes_max,
+            buffer,
             turn: 0,
             announced: 0,
             arrived_at: Instant::ZERO,
@@ -55,7 +60,7 @@ impl Assembly {
         &mut self,
         now: Instant,
         run: &FragmentRun<'_>,
-    ) -> Result<Option<Vec<u8>>, Reject> {
+    ) -> Result<Option<BufferMut>, Reject> {
         let index = match self.divisions.iter().position(|it| it.is_of(run)) {
             Some(index) => index,
             None => return self.divide_anew(now, run),
@@ -65,19 +70,23 @@ impl Assembly {
         };
         let complete = division.insert(now, run)?;
         self.arrived_at = now;
-        Ok(complete.then(|| self.divisions.swap_remove(index).into_bytes()))
+        Ok(complete.then(|| self.divisions.swap_remove(index).into_buffer()))
     }
 
     fn divide_anew(
         &mut self,
         now: Instant,
         run: &FragmentRun<'_>,
-    ) -> Result<Option<Vec<u8>>, Reject> {
-        let mut division = Division::new(run, self.sample_bytes_max)?;
+    ) -> Result<Option<BufferMut>, Reject> {
+        let mut division = Division::new(
+            run,
+            self.sample_bytes_max,
+            core::mem::take(&mut self.buffer),
+        )?;
         let complete = division.insert(now, run)?;
         self.arrived_at = now;
         if complete {
-            return Ok(Some(division.into_bytes()));
+            return Ok(Some(division.into_buffer()));
         }
         let full = self.divisions.len() >= DIVISIONS_MAX;
         let kept = self.divisions.iter_mut();
@@ -144,14 +153,14 @@ mod tests {
             run(2, 2, 12, &[9; 2]),
             run(1, 4, 13, &[9; 4]),
         ] {
-            let mut assembly = Assembly::new(1000);
+            let mut assembly = Assembly::new(1000, BufferMut::default());
             assert_eq!(assembly.insert(Instant(1), &forged), Ok(None));
             let halves = [run(1, 6, 12, &SAMPLE[..6]), run(2, 6, 12, &SAMPLE[6..])];
             assert_eq!(assembly.insert(Instant(1), &halves[0]), Ok(None));
             assert_eq!(assembly.insert(Instant(1), &forged), Ok(None));
             assert_eq!(
                 assembly.insert(Instant(1), &halves[1]),
-                Ok(Some(SAMPLE.to_vec()))
+                Ok(Some(SAMPLE.to_vec().into()))
             );
         }
     }
@@ -159,7 +168,7 @@ mod tests {
     #[test]
     fn forged_divisions_without_end_do_not_push_out_what_has_grown() {
         let first = run(1, 4, 12, &SAMPLE[..8]);
-        let mut assembly = Assembly::new(1 << 20);
+        let mut assembly = Assembly::new(1 << 20, BufferMut::default());
         assert_eq!(assembly.insert(Instant(1), &first), Ok(None));
         for forged in 20..1000 {
             let forged = run(1, 4, forged, &[9; 4]);
@@ -169,14 +178,14 @@ mod tests {
         let last = run(3, 4, 12, &SAMPLE[8..]);
         assert_eq!(
             assembly.insert(Instant(3), &last),
-            Ok(Some(SAMPLE.to_vec()))
+            Ok(Some(SAMPLE.to_vec().into()))
         );
     }
 
     #[test]
     fn every_division_is_asked_for_in_its_turn() {
         let true_one = run(1, 4, 12, &SAMPLE[..4]);
-        let mut assembly = Assembly::new(1000);
+        let mut assembly = Assembly::new(1000, BufferMut::default());
         assembly.insert(Instant(1), &run(3, 1, 3, &[9])).unwrap();
         assembly.insert(Instant(1), &true_one).unwrap();
         let mut asked = vec![];

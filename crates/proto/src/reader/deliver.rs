@@ -1,11 +1,11 @@
 //! What arrives from writers: data, fragments, heartbeats and gaps.
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::{BufferMut, SharedBytes};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
-use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
@@ -16,6 +16,9 @@ use super::writer_proxy::WriterProxy;
 use super::{Reader, ReaderEvent};
 use crate::cache::CacheChange;
 use crate::change::ChangeKind;
+
+/// Slabs of large samples are given up when no other has come for so long.
+const SLABS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A DATA submessage as a reader sees it.
 #[derive(Clone, Debug)]
@@ -322,11 +325,16 @@ impl Reader {
         let wanted = (change.writer, sequence);
         self.check_memory(wanted, InstanceHandle::NIL, run.bytes.len())?;
         self.make_reassembly_room(now, wanted, run.bytes.len())?;
+        let begun = |it: &WriterProxy| it.assemblies.contains_key(&sequence);
+        let buffer = match self.writers.get(&change.writer).is_some_and(begun) {
+            true => BufferMut::default(),
+            false => self.slabs.take(sample_bytes),
+        };
         let proxy = self.proxy(change.writer)?;
         let whole = match proxy.assemblies.get_mut(&sequence) {
             Some(assembly) => assembly.insert(now, &run)?,
             None => {
-                let mut assembly = Assembly::new(bytes_max);
+                let mut assembly = Assembly::new(bytes_max, buffer);
                 let whole = assembly.insert(now, &run)?;
                 proxy.make_assembly_room(sequence, reliable, samples_max)?;
                 proxy.assemblies.insert(sequence, assembly);
@@ -339,7 +347,8 @@ impl Reader {
         }
         proxy.settle();
         if let Some(whole) = whole {
-            change.payload = SharedBytes::from_vec(whole);
+            change.payload = self.slabs.share(whole);
+            self.slabs_until = Some(now.after(SLABS_PATIENCE));
             return self.handle_data(now, change);
         }
         Ok(())

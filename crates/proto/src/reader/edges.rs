@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::{BufferMut, SharedBytes};
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
@@ -187,7 +187,7 @@ proptest! {
             }
         };
         let fragments = len.div_ceil(size.into()) as u32;
-        let mut division = Division::new(&of(1, 1), 6000).unwrap();
+        let mut division = Division::new(&of(1, 1), 6000, BufferMut::default()).unwrap();
         let mut complete = false;
         for (at, count) in runs {
             let first = 1 + at % fragments;
@@ -204,7 +204,7 @@ proptest! {
             complete = division.insert(NOW, &of(first, 1)) == Ok(true);
         }
         prop_assert!(complete);
-        prop_assert_eq!(division.into_bytes(), sample);
+        prop_assert_eq!(division.into_buffer(), BufferMut::from(sample));
     }
 
     #[test]
@@ -221,7 +221,7 @@ proptest! {
             sample_bytes: total,
             bytes: &bytes,
         };
-        let Ok(mut division) = Division::new(&run, 1 << 30) else {
+        let Ok(mut division) = Division::new(&run, 1 << 30, BufferMut::default()) else {
             prop_assert!(size == 0 || total == 0 || u32::from(size) > total || total > 1 << 30);
             return Ok(());
         };
@@ -229,7 +229,7 @@ proptest! {
         prop_assert!(division.arrived_bytes() <= len.min(total as usize));
         prop_assert!(division.memory_bytes() <= 2 * len + 300 * 1024);
         if outcome == Ok(true) {
-            prop_assert_eq!(division.into_bytes().len(), total as usize);
+            prop_assert_eq!(division.into_buffer().bytes().len(), total as usize);
         }
     }
 }

@@ -31,6 +31,7 @@ mod writer_proxy;
 use alloc::collections::{BTreeMap, VecDeque};
 
 use whimbrel_base::budget::Account;
+use whimbrel_base::buffer::LargeSlabs;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
@@ -125,6 +126,10 @@ pub struct Reader {
     config: ReaderConfig,
     writers: BTreeMap<Guid, WriterProxy>,
     agenda: Agenda<Guid>,
+    /// Of large samples.
+    slabs: LargeSlabs,
+    /// When the slabs are given up, unless another large sample comes.
+    slabs_until: Option<Instant>,
     /// How long writers take to say what they have.
     patience: Patience,
     cache: ReaderCache,
@@ -152,6 +157,8 @@ impl Reader {
             writers: BTreeMap::new(),
             agenda: Agenda::default(),
             patience: Patience::default(),
+            slabs: LargeSlabs::new(Account::new(config.budget.clone())),
+            slabs_until: None,
             cache: ReaderCache::new(config.cache.clone())
                 .charged_to(Account::new(config.budget.clone())),
             full: false,
@@ -191,10 +198,13 @@ impl Reader {
         &mut self.cache
     }
 
-    /// Octets that samples in the cache, and those that are not there yet, hold.
+    /// Octets that samples in the cache, those that are not there yet, and slabs for the next
+    /// large ones hold.
     pub fn held_bytes(&self) -> usize {
         let proxies = self.writers.values().map(|proxy| proxy.account.held());
-        proxies.fold(self.cache.held_bytes(), usize::saturating_add)
+        let others = self.cache.held_bytes();
+        let others = others.saturating_add(self.slabs.held_bytes());
+        proxies.fold(others, usize::saturating_add)
     }
 
     /// Number of matched writers.

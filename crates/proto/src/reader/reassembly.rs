@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use whimbrel_base::buffer::BufferMut;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
@@ -42,7 +43,7 @@ pub struct FragmentRun<'a> {
 pub(super) struct Division {
     sample_bytes: usize,
     fragment_bytes: usize,
-    buffer: Vec<u8>,
+    buffer: BufferMut,
     stash: BTreeMap<usize, Box<[u8]>>,
     stash_bytes: usize,
     received: RangeSet,
@@ -53,7 +54,11 @@ pub(super) struct Division {
 
 impl Division {
     /// Nothing yet of a sample like the one `run` belongs to.
-    pub(super) fn new(run: &FragmentRun<'_>, sample_bytes_max: usize) -> Result<Self, Reject> {
+    pub(super) fn new(
+        run: &FragmentRun<'_>,
+        sample_bytes_max: usize,
+        buffer: BufferMut,
+    ) -> Result<Self, Reject> {
         let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
         let fragment_bytes = usize::from(run.fragment_bytes);
         if sample_bytes == 0 || fragment_bytes == 0 || fragment_bytes > sample_bytes {
@@ -65,7 +70,7 @@ impl Division {
         Ok(Self {
             sample_bytes,
             fragment_bytes,
-            buffer: Vec::new(),
+            buffer,
             stash: BTreeMap::new(),
             stash_bytes: 0,
             received: RangeSet::default(),
@@ -175,31 +180,23 @@ impl Division {
             .arrived_bytes
             .saturating_mul(2)
             .saturating_add(AHEAD_BYTES);
-        if end > self.buffer.len() {
+        let sample_bytes = self.sample_bytes;
+        let buffer = self.buffer.bytes();
+        if end > buffer.len() {
             if end > allowed {
                 return false;
             }
-            self.grow_to(end);
-            if offset == self.buffer.len() {
-                self.buffer.extend_from_slice(bytes);
+            grow(buffer, end, sample_bytes);
+            if offset == buffer.len() {
+                buffer.extend_from_slice(bytes);
                 return true;
             }
-            self.buffer.resize(end, 0);
+            buffer.resize(end, 0);
         }
-        if let Some(place) = self.buffer.get_mut(offset..end) {
+        if let Some(place) = buffer.get_mut(offset..end) {
             place.copy_from_slice(bytes);
         }
         true
-    }
-
-    /// Makes room for `len` octets and a quarter of what is there, within the sample.
-    fn grow_to(&mut self, len: usize) {
-        if len > self.buffer.capacity() {
-            let quarter = self.buffer.len().saturating_add(self.buffer.len() / 4);
-            let room = len.max(quarter.min(self.sample_bytes));
-            self.buffer
-                .reserve_exact(room.saturating_sub(self.buffer.len()));
-        }
     }
 
     fn unstash(&mut self) {
@@ -213,7 +210,7 @@ impl Division {
     }
 
     /// The whole sample, once [`Division::insert`] said that it is complete.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(super) fn into_buffer(self) -> BufferMut {
         self.buffer
     }
 
@@ -253,6 +250,16 @@ impl Division {
     }
 }
 
+/// Makes room in `buffer` for `len` octets and a quarter of what is there, within a sample of
+/// `sample_bytes`.
+fn grow(buffer: &mut Vec<u8>, len: usize, sample_bytes: usize) {
+    if len > buffer.capacity() {
+        let quarter = buffer.len().saturating_add(buffer.len() / 4);
+        let room = len.max(quarter.min(sample_bytes));
+        buffer.reserve_exact(room.saturating_sub(buffer.len()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,7 +276,7 @@ mod tests {
 
     fn check(order: &[u32]) {
         let sample: Vec<u8> = (0..18).collect();
-        let mut assembly = Division::new(&run(&[], 1, 18), 1000).unwrap();
+        let mut assembly = Division::new(&run(&[], 1, 18), 1000, BufferMut::default()).unwrap();
         let mut complete = false;
         for number in order {
             let start = (*number as usize - 1) * 4;
@@ -279,7 +286,7 @@ mod tests {
                 .unwrap();
         }
         assert!(complete);
-        assert_eq!(assembly.into_bytes(), sample);
+        assert_eq!(assembly.into_buffer(), BufferMut::from(sample));
     }
 
     #[test]
@@ -292,7 +299,7 @@ mod tests {
     #[test]
     fn several_fragments_in_one_run() {
         let sample: Vec<u8> = (0..18).collect();
-        let mut assembly = Division::new(&run(&[], 1, 18), 1000).unwrap();
+        let mut assembly = Division::new(&run(&[], 1, 18), 1000, BufferMut::default()).unwrap();
         assert!(
             !assembly
                 .insert(Instant(1), &run(&sample[8..], 3, 18))
@@ -311,7 +318,7 @@ mod tests {
                 .insert(Instant(1), &run(&sample[..8], 1, 18))
                 .unwrap()
         );
-        assert_eq!(assembly.into_bytes(), sample);
+        assert_eq!(assembly.into_buffer(), BufferMut::from(sample));
     }
 
     #[test]
@@ -322,7 +329,7 @@ mod tests {
             sample_bytes: 1 << 30,
             bytes: &[7; 64],
         };
-        let mut assembly = Division::new(&far, 1 << 30).unwrap();
+        let mut assembly = Division::new(&far, 1 << 30, BufferMut::default()).unwrap();
         assembly.insert(Instant(1), &far).unwrap();
         assert!(assembly.memory_bytes() < 1000);
         assert_eq!(
@@ -343,13 +350,13 @@ mod tests {
             sample_bytes: 1 << 30,
             bytes,
         };
-        let mut one_run = Division::new(&far(1, &[]), 1 << 30).unwrap();
+        let mut one_run = Division::new(&far(1, &[]), 1 << 30, BufferMut::default()).unwrap();
         one_run
             .insert(Instant(1), &far(1 << 20, &[7; 60_000]))
             .unwrap();
         assert!(one_run.memory_bytes() < 61_000);
         assert_eq!(one_run.stash.len(), 1);
-        let mut apart = Division::new(&far(1, &[]), 1 << 30).unwrap();
+        let mut apart = Division::new(&far(1, &[]), 1 << 30, BufferMut::default()).unwrap();
         let refused = (0..1000).filter(|number| {
             apart
                 .insert(Instant(1), &far((1 << 20) + 2 * number, &[7]))
@@ -373,7 +380,7 @@ mod tests {
                 bytes: &sample[start..start + 1000],
             }
         };
-        let mut assembly = Division::new(&fragment(1), 1 << 30).unwrap();
+        let mut assembly = Division::new(&fragment(1), 1 << 30, BufferMut::default()).unwrap();
         let mut complete = false;
         for number in (1..=2000).rev() {
             complete = assembly.insert(Instant(0), &fragment(number)).unwrap();
@@ -382,16 +389,16 @@ mod tests {
             assert!(assembly.memory_bytes() <= arrived * 5000 + 2 * AHEAD_BYTES + entries);
         }
         assert!(complete);
-        assert_eq!(assembly.into_bytes(), sample);
+        assert_eq!(assembly.into_buffer(), BufferMut::from(sample));
     }
 
     #[test]
     fn impossible_fragments_are_refused() {
         let bytes = vec![0; 4];
-        assert!(Division::new(&run(&bytes, 1, 0), 1000).is_err());
-        assert!(Division::new(&run(&bytes, 1, 3), 1000).is_err());
-        assert!(Division::new(&run(&bytes, 1, 1001), 1000).is_err());
-        let mut assembly = Division::new(&run(&bytes, 1, 18), 1000).unwrap();
+        assert!(Division::new(&run(&bytes, 1, 0), 1000, BufferMut::default()).is_err());
+        assert!(Division::new(&run(&bytes, 1, 3), 1000, BufferMut::default()).is_err());
+        assert!(Division::new(&run(&bytes, 1, 1001), 1000, BufferMut::default()).is_err());
+        let mut assembly = Division::new(&run(&bytes, 1, 18), 1000, BufferMut::default()).unwrap();
         assert!(assembly.insert(Instant(0), &run(&bytes, 0, 18)).is_err());
         assert!(assembly.insert(Instant(0), &run(&bytes, 6, 18)).is_err());
         assert!(assembly.insert(Instant(0), &run(&bytes, 1, 20)).is_err());

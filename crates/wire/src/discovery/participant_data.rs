@@ -254,10 +254,10 @@ impl ParticipantData {
             domain_tag,
             builtin_endpoints,
             builtin_endpoint_qos,
-            metatraffic_unicast,
-            metatraffic_multicast,
-            default_unicast,
-            default_multicast,
+            metatraffic_unicast: _,
+            metatraffic_multicast: _,
+            default_unicast: _,
+            default_multicast: _,
             lease_duration,
             manual_liveliness_count,
             expects_inline_qos,
@@ -275,25 +275,12 @@ impl ParticipantData {
         list.put(ParameterId::BUILTIN_ENDPOINT_SET, |out| {
             out.u32(builtin_endpoints.0)
         });
-        if *builtin_endpoint_qos != 0 {
-            list.put(ParameterId::BUILTIN_ENDPOINT_QOS, |out| {
-                out.u32(*builtin_endpoint_qos)
-            });
-        }
-        for (id, locators) in [
-            (
-                ParameterId::METATRAFFIC_UNICAST_LOCATOR,
-                metatraffic_unicast,
-            ),
-            (
-                ParameterId::METATRAFFIC_MULTICAST_LOCATOR,
-                metatraffic_multicast,
-            ),
-            (ParameterId::DEFAULT_UNICAST_LOCATOR, default_unicast),
-            (ParameterId::DEFAULT_MULTICAST_LOCATOR, default_multicast),
-        ] {
-            write_locators(list, id, locators);
-        }
+        put_unless_zero(
+            list,
+            ParameterId::BUILTIN_ENDPOINT_QOS,
+            *builtin_endpoint_qos,
+        );
+        self.write_addresses(list);
         list.put(ParameterId::PARTICIPANT_LEASE_DURATION, |out| {
             write_duration(out, *lease_duration);
         });
@@ -313,11 +300,37 @@ impl ParticipantData {
             list.put(ParameterId::PROPERTY_LIST, |out| properties.compose(out));
         }
         put_string(list, ParameterId::ENTITY_NAME, entity_name);
-        if *receive_buffer_bytes != 0 {
-            list.put(ParameterId::WHIMBREL_RECEIVE_BUFFER, |out| {
-                out.u32(*receive_buffer_bytes)
-            });
+        put_unless_zero(
+            list,
+            ParameterId::WHIMBREL_RECEIVE_BUFFER,
+            *receive_buffer_bytes,
+        );
+    }
+
+    fn write_addresses(&self, list: &mut ParameterListWriter<'_>) {
+        for (id, locators) in [
+            (
+                ParameterId::METATRAFFIC_UNICAST_LOCATOR,
+                &self.metatraffic_unicast,
+            ),
+            (
+                ParameterId::METATRAFFIC_MULTICAST_LOCATOR,
+                &self.metatraffic_multicast,
+            ),
+            (ParameterId::DEFAULT_UNICAST_LOCATOR, &self.default_unicast),
+            (
+                ParameterId::DEFAULT_MULTICAST_LOCATOR,
+                &self.default_multicast,
+            ),
+        ] {
+            write_locators(list, id, locators);
         }
+    }
+}
+
+fn put_unless_zero(list: &mut ParameterListWriter<'_>, id: ParameterId, value: u32) {
+    if value != 0 {
+        list.put(id, |out| out.u32(value));
     }
 }
 

@@ -156,3 +156,29 @@ fn a_best_effort_reader_that_joins_late_has_lost_nothing() {
     assert_eq!(taken(&mut reader), [1000]);
     assert_eq!(reader.statistics().lost, 0);
 }
+
+#[test]
+fn the_memory_of_a_large_sample_serves_the_next_and_is_given_up_in_a_pause() {
+    let mut reader = reader(|_| {});
+    reader.handle_matched(NOW, matched(true));
+    let both = heartbeat(1, 2, 1, true);
+    reader.handle_heartbeat(NOW, WRITER, &both).unwrap();
+    let mut arrive = |sequence: i64, now: Instant| {
+        for number in 1..=20 {
+            let mut part = fragment(WRITER, number, 20_000, &[7; 1000]);
+            part.change.sequence = SequenceNumber(sequence);
+            reader.handle_data_frag(now, part).unwrap();
+        }
+        let mut samples = Vec::new();
+        reader.cache_mut().take(&Selector::ALL, &mut samples);
+        let place = samples[0].payload.as_ptr();
+        drop(samples);
+        (place, reader.held_bytes(), reader.poll_timeout())
+    };
+    let (first, held, deadline) = arrive(1, NOW);
+    assert!(held >= 20_000);
+    let (at, _) = deadline.expect("it is given up some time");
+    assert_eq!(arrive(2, NOW).0, first);
+    reader.handle_timeout(at);
+    assert_eq!(reader.held_bytes(), held - 20_000);
+}
