@@ -8,7 +8,7 @@ use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::discovery::{Context, ParticipantData, parse_key};
 use whimbrel_wire::message::Submessage;
@@ -28,12 +28,6 @@ use crate::receive::Inbound;
 
 /// Octets of a DATA submessage besides its payload, at least.
 const DATA_HEADER_BYTES: usize = 24;
-
-/// How long late announcements of a participant that has departed are ignored.
-const DEPARTED_PATIENCE: Duration = Duration::from_secs(10);
-
-/// Departed participants remembered.
-const DEPARTED_MAX: usize = 64;
 
 /// Addresses remembered from which our own GUID was heard.
 const IMPOSTORS_MAX: usize = 16;
@@ -168,6 +162,9 @@ impl Participant {
         if remote.is_some_and(|remote| !self.is_at_home(remote, from)) {
             return Err(Reject::new(RejectKind::Source, 0));
         }
+        if remote.is_some() && self.farewells.has_just_left(now, prefix) {
+            return Err(Reject::new(RejectKind::Duplicate, 0));
+        }
         self.forget_participant(now, prefix, true);
         Ok(())
     }
@@ -182,12 +179,7 @@ impl Participant {
         bytes: usize,
     ) -> Result<(), Reject> {
         let prefix = data.guid.prefix;
-        // Prefixes are never used again, so this is an echo of the past.
-        if self
-            .departed
-            .iter()
-            .any(|(at, it)| *it == prefix && now.since(*at) < DEPARTED_PATIENCE)
-        {
+        if self.farewells.outlived(now, &data) {
             return Err(Reject::new(RejectKind::Duplicate, 0));
         }
         match self.remotes.get(&prefix) {
@@ -341,10 +333,7 @@ impl Participant {
         };
         self.expect_other_writers(now, &served);
         if departed {
-            while self.departed.len() >= DEPARTED_MAX {
-                self.departed.pop_front();
-            }
-            self.departed.push_back((now, prefix));
+            self.farewells.note(now, &remote.data);
         }
         if !remote.confirmed {
             return;

@@ -27,6 +27,7 @@ mod disposal;
 mod endings;
 mod endpoints;
 mod expectant;
+mod farewells;
 mod greetings;
 mod guard;
 mod host;
@@ -68,6 +69,7 @@ use self::addresses::Former;
 use self::builtin::Builtin;
 use self::census::Census;
 use self::endings::Endings;
+use self::farewells::Farewells;
 use self::guard::Guard;
 use self::host::Claims;
 use self::ignored::Ignored;
@@ -107,8 +109,7 @@ pub struct Participant {
     remotes: BTreeMap<GuidPrefix, RemoteParticipant>,
     /// No lease of theirs ends before this.
     leases_at: Instant,
-    /// Participants that said goodbye lately, and when.
-    departed: VecDeque<(Instant, GuidPrefix)>,
+    farewells: Farewells,
     remote_writers: BTreeMap<Guid, RemoteWriter>,
     remote_readers: BTreeMap<Guid, RemoteReader>,
     local_writers: BTreeMap<EntityId, Announced<LocalWriter>>,
@@ -166,7 +167,7 @@ impl Participant {
             builtin: Builtin::new(prefix, &config.limits),
             remotes: BTreeMap::new(),
             leases_at: Instant::FAR_FUTURE,
-            departed: VecDeque::new(),
+            farewells: Farewells::default(),
             remote_writers: BTreeMap::new(),
             remote_readers: BTreeMap::new(),
             local_writers: BTreeMap::new(),

@@ -329,3 +329,50 @@ fn what_is_said_to_everybody_is_no_answer_of_who_starts_over() {
     assert!(one.has_answered(remote, home));
     assert!(!one.has_answered(remote, at(reach::VICTIM)));
 }
+
+#[test]
+fn who_leaves_and_returns_in_another_process_is_met_at_once() {
+    let mut net = both_ways(running(1, "100"), running(2, "200"), seconds(5));
+    let now = net.now;
+    net.member(2).depart(now);
+    net.settle();
+    let farewell = net.log.last().unwrap().1.clone();
+    restart(&mut net, running(2, "201"), Duration::from_millis(300));
+    net.run(Duration::from_millis(300));
+    // What the life before said last comes once more.
+    net.deliver(&farewell);
+    net.run(seconds(1));
+    let events = net.take(1);
+    assert_eq!(matched_writers(&events).len(), 1);
+    assert_eq!(matched_readers(&events).len(), 1);
+    assert_eq!(net.member(1).statistics().participants_departed, 1);
+    assert_eq!(net.member(1).match_count(), 2);
+    // This one leaves as well, later.
+    let now = net.now;
+    net.member(2).depart(now);
+    net.run(Duration::ZERO);
+    assert_eq!(net.member(1).statistics().participants_departed, 2);
+    assert_eq!(net.member(1).match_count(), 0);
+}
+
+#[test]
+fn who_leaves_and_returns_in_what_may_be_the_same_process_is_an_echo_for_a_while() {
+    for (one, other) in [
+        (Some("200"), Some("200")),
+        (None, Some("201")),
+        (None, None),
+    ] {
+        let two = |process: Option<&str>| {
+            process.map_or_else(|| config(2), |process| running(2, process))
+        };
+        let mut net = both_ways(running(1, "100"), two(one), seconds(5));
+        let now = net.now;
+        net.member(2).depart(now);
+        net.settle();
+        restart(&mut net, two(other), Duration::from_millis(300));
+        net.run(seconds(9));
+        assert_eq!(net.member(1).match_count(), 0);
+        net.run(seconds(5));
+        assert_eq!(net.member(1).match_count(), 2);
+    }
+}
