@@ -188,17 +188,7 @@ impl Scenario {
             let leave = Action::Leave { node: node(random) };
             self.actions.push((when(random), leave));
         }
-        let keeps_names = |(_, action): &(Instant, Action)| {
-            matches!(
-                action,
-                Action::Crash {
-                    same_prefix: true,
-                    ..
-                }
-            )
-        };
-        // Who stands still hears the past when it goes on, and takes it for a sign of life.
-        if random.chance(200) && !self.actions.iter().any(keeps_names) {
+        if random.chance(200) {
             let span = Duration::from_nanos(random.span(lease).as_nanos() * 2);
             let pause = Action::Pause {
                 node: node(random),
