@@ -1,8 +1,8 @@
 //! Participants that said goodbye lately, whose words may still be on their way.
 //!
 //! An announcement that comes after the farewell is an echo, unless it names another process: then
-//! the participant is back, with the GUID that it had. Its former life's farewell may come once more
-//! and must not end it.
+//! the participant is back, with the GUID that it had. The farewell of its former life may come
+//! once more and must not end it.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
