@@ -3,9 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long one wait lasts before somebody looks whether it still makes sense.
+const SLICE: Duration = Duration::from_millis(100);
 
 /// A running process; killed when dropped.
 #[derive(Debug)]
@@ -134,6 +137,42 @@ impl Process {
             .map_err(|why| format!("{why}, to: {line}"))
     }
 
+    /// As [`Process::ask`], and gives up as soon as `other`, without which there is no answer, has
+    /// ended.
+    ///
+    /// # Errors
+    /// It or `other` has ended, or it does not answer.
+    pub fn ask_beside(
+        &mut self,
+        other: &mut Self,
+        line: &str,
+        patience: Duration,
+    ) -> Result<String, String> {
+        writeln!(self.input, "{line}")
+            .map_err(|error| format!("{}: {line}: {error}", self.name))?;
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.lines.recv_timeout(SLICE) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(format!("{} has ended, asked: {line}", self.name));
+                }
+                Err(RecvTimeoutError::Timeout) if other.has_ended() => {
+                    return Err(format!("{} has ended", other.name));
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                    return Err(format!("{} does not answer: {line}", self.name));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Its next line.
     ///
     /// # Errors
@@ -242,6 +281,22 @@ mod tests {
         process.signal("KILL").unwrap();
         assert!(process.hear(PATIENCE).is_err());
         assert!(process.ask("more", PATIENCE).is_err());
+    }
+
+    #[test]
+    fn nobody_waits_for_an_answer_that_needs_who_has_ended() {
+        let mut asking = shell("echo ready; read it; sleep 30");
+        asking.wait_until("ready", PATIENCE).unwrap();
+        let mut other = shell("exit 0");
+        let why = asking.ask_beside(&mut other, "1", PATIENCE).unwrap_err();
+        assert_eq!(why, "shell has ended");
+        let mut asking = shell("read it; echo got $it");
+        let mut other = shell("read it");
+        let answer = asking.ask_beside(&mut other, "7", PATIENCE);
+        assert_eq!(answer.as_deref(), Ok("got 7"));
+        let mut ended = shell("exit 0");
+        let why = ended.ask_beside(&mut other, "7", PATIENCE).unwrap_err();
+        assert!(why.starts_with("shell"), "{why}");
     }
 
     #[test]

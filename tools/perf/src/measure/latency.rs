@@ -218,7 +218,11 @@ fn one_round(
     order: Order,
 ) -> Result<(), String> {
     let (before, wire) = (pair.usage(), world.wire_bytes());
-    let answer = pair.ping.ask(&order.to_string(), ROUND)?;
+    let line = order.to_string();
+    let answer = match &mut pair.pong {
+        Some(pong) => pair.ping.ask_beside(pong, &line, ROUND)?,
+        None => pair.ping.ask(&line, ROUND)?,
+    };
     let name = row.contestant.name();
     let trips = round_trips(&answer).map_err(|why| format!("{name}: {why}"))?;
     if trips.len() != order.count {

@@ -32,7 +32,7 @@ pub(crate) struct OpenRow {
 /// The processes of Whimbrel: only they know schedules.
 struct Pair {
     ping: Process,
-    _pong: Process,
+    pong: Process,
 }
 
 impl Pair {
@@ -53,14 +53,13 @@ impl Pair {
         pong.wait_until(READY, MEETING)?;
         let ping = begin("ping", [&a, &b])?;
         ping.wait_until(READY, MEETING)?;
-        Ok(Self { ping, _pong: pong })
+        Ok(Self { ping, pong })
     }
 
     fn trial(&mut self, size: usize, rate: u64) -> Result<OpenRow, String> {
         let count = (rate as f64 * TRIAL_S).ceil().max(50.0) as u64;
-        let answer = self
-            .ping
-            .ask(&format!("open {size} {count} {rate}"), ROUND)?;
+        let line = format!("open {size} {count} {rate}");
+        let answer = self.ping.ask_beside(&mut self.pong, &line, ROUND)?;
         parse(&answer, size, rate, count)
     }
 }

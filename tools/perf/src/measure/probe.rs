@@ -65,14 +65,14 @@ fn one_way_us(
         mode: "blocking",
         domain,
     };
-    let _pong = process(world, programs, part("pong"), size)?;
+    let mut pong = process(world, programs, part("pong"), size)?;
     let mut ping = process(world, programs, part("ping"), size)?;
     let order = Order {
         size,
         count,
         warm: count / 10,
     };
-    let mut trips = round_trips(&ping.ask(&order.to_string(), ROUND)?)?;
+    let mut trips = round_trips(&ping.ask_beside(&mut pong, &order.to_string(), ROUND)?)?;
     trips.sort_unstable();
     let median = trips.get(trips.len() / 2).copied().unwrap_or(0);
     Ok(median as f64 / 2000.0)

@@ -137,7 +137,9 @@ impl Runner {
         let usage = |it: &Self| [it.writer.usage(), it.reader.usage()];
         let (before, wire) = (usage(self), world.wire_bytes());
         let order = Burst { ms, rate: 0 };
-        let sent: Sent = self.writer.ask(&order.to_string(), ROUND)?.parse()?;
+        let line = order.to_string();
+        let sent = self.writer.ask_beside(&mut self.reader, &line, ROUND)?;
+        let sent: Sent = sent.parse()?;
         std::thread::sleep(SETTLING);
         let received: Received = self.reader.ask("", MEETING)?.parse()?;
         for (sum, (now, then)) in row

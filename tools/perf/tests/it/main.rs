@@ -2,6 +2,7 @@
 
 mod compare;
 mod live;
+mod wrong;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

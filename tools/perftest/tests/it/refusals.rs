@@ -63,3 +63,63 @@ fn the_help_names_every_option() {
         assert!(ended.out.contains(name), "{name}");
     }
 }
+
+/// The program for a user who may nothing; none where this is no root, or the program is where
+/// nobody else may look.
+fn as_nobody(words: &[&str]) -> Option<std::process::Output> {
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid", "65534", "--clear-groups"])
+        .arg(env!("CARGO_BIN_EXE_whimbrel-perftest"))
+        .args(words)
+        .env("WHIMBREL_INTERFACES", "lo")
+        .output();
+    output.ok()
+}
+
+#[test]
+fn files_without_permission_are_named() {
+    let runs = as_nobody(&["-help"]).is_some_and(|it| it.status.success());
+    if !runs {
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("perftest-it-{}-secret", std::process::id()));
+    std::fs::write(&path, "text").unwrap();
+    let mode = std::process::Command::new("chmod")
+        .arg("600")
+        .arg(&path)
+        .status();
+    assert!(mode.unwrap().success());
+    let name = path.to_str().unwrap();
+    for (words, code) in [
+        (["-pub", "-load", name], 255),
+        (["-sub", "-outputFile", name], 1),
+    ] {
+        let output = as_nobody(&words).unwrap();
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{why}");
+        assert!(
+            why.contains("Permission denied") && why.contains(name),
+            "{why}"
+        );
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn contradictions_are_told() {
+    for (line, wanted) in [
+        ("-pub -sub", "one of both"),
+        (
+            "-pub -latencyTest -batchSize 100",
+            "-batchSize and -latencyTest",
+        ),
+        ("-pub -pubRate 1 -sleep 1", "one says the rate"),
+        ("-dataLen 2147482621", "is not within"),
+        ("-compressionLevel 11", "11 is not within 0 to 10"),
+        ("-compressionId rar", "rar is none of"),
+        ("-sub -cft 5:4", "5 is above 4"),
+    ] {
+        let said = refused(line).err;
+        assert!(said.contains(wanted), "{said}");
+    }
+}
