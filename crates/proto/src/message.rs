@@ -68,6 +68,9 @@ pub struct MessageBuilder {
     timestamp: Option<Timestamp>,
     destination: GuidPrefix,
     bulk: bool,
+    packs: bool,
+    /// Whole changes in the message.
+    changes: usize,
 }
 
 impl MessageBuilder {
@@ -90,7 +93,13 @@ impl MessageBuilder {
         self.bulk = bulk;
     }
 
+    /// Whether messages with several whole changes leave by [`Outbox::send_bundle`] from now on.
+    pub fn set_packs(&mut self, packs: bool) {
+        self.packs = packs;
+    }
+
     fn clear(&mut self) {
+        self.changes = 0;
         self.scratch.clear();
         self.parts.clear();
         self.timestamp = None;
@@ -142,6 +151,8 @@ impl MessageBuilder {
             let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
             if self.bulk {
                 outbox.send_bulk(to, slices);
+            } else if self.packs && self.changes > 1 {
+                outbox.send_bundle(to, slices);
             } else {
                 outbox.send(to, slices);
             }
@@ -215,6 +226,7 @@ impl MessageBuilder {
         inline_qos: bool,
     ) {
         let payload = change.payload_in(form);
+        self.changes = self.changes.saturating_add(1);
         let list = self.take_inline_qos(change, inline_qos);
         let data = Data {
             reader,

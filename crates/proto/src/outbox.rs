@@ -9,6 +9,12 @@ pub trait Outbox {
     /// Sending never fails for the machine: what the network loses, reliability repairs.
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]);
 
+    /// As [`Outbox::send`], for several samples that all of `to` take compressed as a whole, by the
+    /// codec of which their writer was told.
+    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        self.send(to, parts);
+    }
+
     /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples.
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
         self.send(to, parts);

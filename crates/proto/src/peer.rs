@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::vendor::VendorId;
 
 /// A remote reader that a local writer serves.
@@ -23,6 +24,8 @@ pub struct MatchedReader {
     pub message_bytes_max: usize,
     /// Octets that its sockets receive at once; zero where it does not say.
     pub receive_buffer_bytes: u32,
+    /// Codecs by which its participant takes whole messages.
+    pub packed_messages: CompressionIds,
     /// Which implementation it belongs to.
     pub vendor: VendorId,
     /// It takes what the writer compresses.

@@ -68,6 +68,7 @@ pub use condition::{Condition, GuardCondition, ReadCondition, StatusCondition, W
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use driver::block::block_on;
 pub use driver::compression::CompressionStatistics;
+pub use driver::packing::BundleCompressionStatistics;
 pub use error::{Error, ReturnCode};
 pub use listener::{
     AnyDataReader, AnyDataWriter, DataReaderListener, DataWriterListener,

@@ -43,6 +43,7 @@ pub mod parameter;
 pub mod compressed;
 pub mod discovery;
 pub mod inline_qos;
+pub mod packed_message;
 pub mod property;
 
 pub mod pretty;

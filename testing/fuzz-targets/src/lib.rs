@@ -58,6 +58,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("capture", targets::capture::capture),
     ("codecs", targets::codecs::codecs),
     ("compressed", targets::compressed::compressed),
+    ("packed_message", targets::packed_message::packed_message),
     ("participant", targets::participant::participant),
     (
         "participant_pair",

@@ -146,6 +146,7 @@ impl Builtin {
                     locators: route.locators.clone(),
                     message_bytes_max: route.message_bytes_max,
                     receive_buffer_bytes: peer.receive_buffer_bytes,
+                    packed_messages: peer.packed_messages,
                     vendor: peer.vendor,
                 };
                 channel.writer.handle_matched(now, reader);

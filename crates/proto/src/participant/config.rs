@@ -8,6 +8,7 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::limits::Limits;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
@@ -44,6 +45,8 @@ pub struct ParticipantConfig {
     /// Octets that the smallest receive buffer of these sockets holds; zero where that is not
     /// known.
     pub receive_buffer_bytes: u32,
+    /// Codecs by which whole messages are taken; none by default.
+    pub packed_messages: CompressionIds,
     /// Where our sockets listen for user traffic.
     pub default_unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic; empty without multicast.
@@ -91,6 +94,7 @@ impl ParticipantConfig {
             metatraffic_unicast: Vec::new(),
             default_unicast: Vec::new(),
             receive_buffer_bytes: 0,
+            packed_messages: CompressionIds::NONE,
             metatraffic_multicast: Vec::new(),
             multicast_on_host: false,
             announce_to: Vec::new(),
@@ -174,6 +178,7 @@ impl ParticipantConfig {
             },
             entity_name: self.name.clone(),
             receive_buffer_bytes: self.receive_buffer_bytes,
+            packed_messages: self.packed_messages,
             ..ParticipantData::new(guid, VendorId::WHIMBREL)
         };
         let mut payload = Vec::new();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
-use whimbrel_base::qos::Durability;
+use whimbrel_base::qos::{CompressionIds, Durability};
 use whimbrel_base::vendor::VendorId;
 
 use super::Participant;
@@ -101,6 +101,7 @@ impl Participant {
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
             receive_buffer_bytes: participant.map_or(0, |it| it.data.receive_buffer_bytes),
+            packed_messages: participant.map_or(CompressionIds::NONE, |it| it.data.packed_messages),
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
             packed: self.takes_packed(writer, facts),
         })

@@ -24,9 +24,7 @@ impl Reader {
         self.statistics.count_delivered(bytes);
         if let Some(proxy) = self.writers.get_mut(&writer) {
             proxy.delivered(sequence);
-            if proxy.account.held() > 0 {
-                proxy.settle();
-            }
+            proxy.settle();
         }
         true
     }

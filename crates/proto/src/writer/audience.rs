@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 
 use super::reader_proxy::ReaderProxy;
 
@@ -17,6 +18,7 @@ pub(super) struct Audience {
     message_bytes_max: usize,
     inline_qos: bool,
     holds_history: bool,
+    packed_messages: CompressionIds,
 }
 
 impl Default for Audience {
@@ -27,6 +29,7 @@ impl Default for Audience {
             message_bytes_max: usize::MAX,
             inline_qos: false,
             holds_history: false,
+            packed_messages: CompressionIds::ALL,
         }
     }
 }
@@ -66,6 +69,7 @@ impl Audience {
         self.message_bytes_max = usize::MAX;
         self.inline_qos = false;
         self.holds_history = false;
+        self.packed_messages = CompressionIds::ALL;
         for reader in readers {
             self.join(reliable, reader);
         }
@@ -75,6 +79,7 @@ impl Audience {
     pub(super) fn join(&mut self, reliable: bool, reader: &ReaderProxy) {
         self.message_bytes_max = self.message_bytes_max.min(reader.info.message_bytes_max);
         self.inline_qos |= reader.info.expects_inline_qos;
+        self.packed_messages = self.packed_messages.and(reader.info.packed_messages);
         self.holds_history |= reliable && reader.holds_history();
     }
 
@@ -91,6 +96,11 @@ impl Audience {
     /// Some reader wants inline QoS.
     pub(super) fn wants_inline_qos(&self) -> bool {
         self.inline_qos
+    }
+
+    /// Codecs by which every reader's participant takes whole messages.
+    pub(super) fn packed_messages(&self) -> CompressionIds {
+        self.packed_messages
     }
 
     /// Some reader needs what it has not acknowledged to be kept.

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 
 use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 
 use super::bundle::Bundling;
@@ -69,6 +70,8 @@ pub struct WriterConfig {
     pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
     pub bundling: Bundling,
+    /// The codec by which whole messages may leave; none by default.
+    pub packed_messages: CompressionIds,
 }
 
 impl WriterConfig {
@@ -101,6 +104,7 @@ impl WriterConfig {
             burst_bytes: 256 * 1024,
             local_burst_bytes_max: 512 * 1024,
             bundling: Bundling::Off,
+            packed_messages: CompressionIds::NONE,
         }
     }
 }

@@ -91,7 +91,10 @@ proptest! {
         let mut writer = Writer::new(config);
         let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
         let mut now = Instant(1_000_000_000);
-        writer.handle_matched(now, MatchedReader { packed: false, receive_buffer_bytes: 0,
+        writer.handle_matched(now, MatchedReader {
+            packed: false,
+            receive_buffer_bytes: 0,
+            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             guid: READER,
             reliable: true,
             durable: true,

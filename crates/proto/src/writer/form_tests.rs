@@ -43,6 +43,7 @@ fn reader(number: u8, port: u16, packed: bool) -> MatchedReader {
     let known = matched(true, false);
     MatchedReader {
         receive_buffer_bytes: 0,
+        packed_messages: whimbrel_base::qos::CompressionIds::NONE,
         guid: Guid::new(GuidPrefix([number; 12]), known.guid.entity),
         locators: vec![SocketAddr::from(([127, 0, 0, 1], port)).into()],
         packed,

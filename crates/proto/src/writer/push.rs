@@ -70,6 +70,7 @@ impl Writer {
             self.hurry_heartbeat(now);
         }
         message.flush(self.audience.destinations(), outbox);
+        message.set_packs(false);
         if sealed {
             self.bundle.message = message;
         } else {
@@ -82,12 +83,17 @@ impl Writer {
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
     fn begin_push(&mut self, sealed: bool) -> MessageBuilder {
-        if sealed {
+        let taken = self.audience.packed_messages();
+        let packs = taken.intersects(self.config.packed_messages);
+        let mut message = if sealed {
             self.bundle.is_sealed = false;
-            return core::mem::take(&mut self.bundle.message);
-        }
-        let mut message = core::mem::take(&mut self.message);
-        message.begin(self.bundle_bytes_max());
+            core::mem::take(&mut self.bundle.message)
+        } else {
+            let mut message = core::mem::take(&mut self.message);
+            message.begin(self.bundle_bytes_max());
+            message
+        };
+        message.set_packs(packs);
         message
     }
 

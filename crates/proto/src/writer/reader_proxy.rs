@@ -356,6 +356,7 @@ mod tests {
     fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
         let info = MatchedReader {
             receive_buffer_bytes: 0,
+            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
             guid: Guid::UNKNOWN,
             reliable: true,
@@ -381,6 +382,7 @@ mod tests {
     fn a_reader_from_before_its_match_hears_where_its_data_begins_until_it_knows() {
         let info = MatchedReader {
             receive_buffer_bytes: 0,
+            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
             guid: Guid::UNKNOWN,
             reliable: true,

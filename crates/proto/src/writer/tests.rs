@@ -76,6 +76,7 @@ pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
     let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
     MatchedReader {
         receive_buffer_bytes: 0,
+        packed_messages: whimbrel_base::qos::CompressionIds::NONE,
         packed: false,
         guid: READER,
         reliable,

@@ -16,6 +16,7 @@ use super::join;
 use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
 use super::waiting::Waiting;
+use crate::driver::compression::built_in;
 use crate::driver::network::{Fittings, Network};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
@@ -275,6 +276,7 @@ impl DomainParticipantBuilder {
         missing(selection.unmatched).for_each(|it| warnings.raise(it));
         let mut config = join::config(&settings, &self.qos)?;
         config.receive_buffer_bytes = sockets.receive_buffer_bytes();
+        config.packed_messages = built_in();
         let core = ParticipantCore::start(config, sockets, network, interfaces, warnings)
             .map_err(Error::io("starting the participant"))?;
         let (domain, name) = (settings.domain.value, settings.name.value);

@@ -15,6 +15,7 @@ use whimbrel_wire::discovery::EndpointData;
 use super::participant::DomainParticipant;
 use crate::driver::clock;
 use crate::driver::memory::ParticipantMemory;
+use crate::driver::sync::lock;
 use crate::driver::warning::Warning;
 
 /// A participant found on the bus.
@@ -103,6 +104,8 @@ pub struct Diagnostics {
     pub received: (u64, u64),
     /// Datagrams sent, and their octets.
     pub sent: (u64, u64),
+    /// Datagrams received that were compressed as a whole, their octets, and what these were plain.
+    pub inflated: (u64, u64, u64),
     /// Datagrams that were larger than their path carries.
     pub oversize: u64,
     /// Datagrams given up because a send buffer stayed full.
@@ -240,6 +243,14 @@ impl DomainParticipant {
                 sockets.sent.load(Ordering::Relaxed),
                 sockets.sent_bytes.load(Ordering::Relaxed),
             ),
+            inflated: {
+                let inflater = lock(&core.inflater);
+                (
+                    inflater.inflated,
+                    inflater.packed_bytes,
+                    inflater.plain_bytes,
+                )
+            },
             oversize: sockets.oversize.load(Ordering::Relaxed),
             send_dropped: sockets.dropped.load(Ordering::Relaxed),
             receive_errors: core.receive_errors.load(Ordering::Relaxed),

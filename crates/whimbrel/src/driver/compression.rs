@@ -52,7 +52,7 @@ impl CompressionStatistics {
     }
 }
 
-const fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
+pub(super) const fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
     match codec {
         CompressionIds::ZLIB => Some(CodecKind::Zlib),
         CompressionIds::BZIP2 => Some(CodecKind::Bzip2),

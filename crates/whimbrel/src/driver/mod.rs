@@ -27,6 +27,7 @@ pub(crate) mod neighbours;
 pub(crate) mod network;
 pub(crate) mod outbox;
 pub(crate) mod outgoing;
+pub(crate) mod packing;
 pub(crate) mod participant;
 pub(crate) mod ports;
 pub(crate) mod reader;

@@ -7,6 +7,7 @@ use whimbrel_proto::Outbox;
 
 use super::joined::Joined;
 use super::outgoing::{Oversize, Way};
+use super::packing::BundlePacker;
 use super::sockets::Sockets;
 
 /// How often room in a full send buffer is waited for, in all that leaves at once, before nothing
@@ -18,6 +19,7 @@ pub(crate) struct SocketOutbox<'a> {
     sockets: &'a Sockets,
     way: Way,
     joined: Joined,
+    packer: Option<&'a mut BundlePacker>,
     /// The destinations of a datagram that goes with others, to be used again.
     apart: Vec<SocketAddr>,
 }
@@ -32,6 +34,7 @@ impl<'a> SocketOutbox<'a> {
                 waits_left,
             },
             joined: Joined::default(),
+            packer: None,
             apart: Vec::new(),
         }
     }
@@ -39,6 +42,13 @@ impl<'a> SocketOutbox<'a> {
     /// For the samples of a writer and the answers of a reader.
     pub(crate) fn user(sockets: &'a Sockets) -> Self {
         Self::new(sockets, Oversize::Drop)
+    }
+
+    /// For the samples of a writer, whose bundles `packer` makes smaller.
+    pub(crate) fn of_writer(sockets: &'a Sockets, packer: Option<&'a mut BundlePacker>) -> Self {
+        let mut outbox = Self::new(sockets, Oversize::Drop);
+        outbox.packer = packer;
+        outbox
     }
 
     /// For discovery.
@@ -63,6 +73,16 @@ impl Outbox for SocketOutbox<'_> {
                 self.sockets.send_one(addr, parts, &mut self.way);
             }
         }
+    }
+
+    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        let mut packer = self.packer.take();
+        let packed = packer.as_mut().and_then(|packer| packer.pack(parts));
+        match packed {
+            Some(packed) => self.send(to, &[packed]),
+            None => self.send(to, parts),
+        }
+        self.packer = packer;
     }
 
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {

@@ -20,6 +20,7 @@ use super::engine::Driver;
 use super::neighbours::{self, Resident};
 use super::network::Network;
 use super::outbox::SocketOutbox;
+use super::packing::BundleInflater;
 use super::reader::ReaderCore;
 use super::reception::Reception;
 use super::routing::{Routing, Told};
@@ -55,6 +56,8 @@ pub(crate) struct ParticipantCore {
     /// What its writers and readers may hold.
     pub(crate) budget: Arc<Budget>,
     rejects: Mutex<RejectCounters>,
+    /// Inflates messages that are compressed as a whole.
+    pub(crate) inflater: Mutex<BundleInflater>,
     /// The control machine has heard something and was not drained since.
     unsettled: AtomicBool,
     pub(crate) received: AtomicU64,
@@ -97,6 +100,7 @@ impl ParticipantCore {
             warnings: Arc::new(warnings),
             budget,
             rejects: Mutex::new(RejectCounters::default()),
+            inflater: Mutex::default(),
             unsettled: AtomicBool::new(false),
             received: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),

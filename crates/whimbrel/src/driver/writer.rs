@@ -30,6 +30,7 @@ use super::handle::handle_of;
 use super::manners::Manners;
 use super::neighbours::{self, Handed, Neighbour};
 use super::outbox::SocketOutbox;
+use super::packing::BundlePacker;
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -69,6 +70,8 @@ const KEY_BYTES: usize = 64;
 pub(crate) struct WriterState {
     pub(crate) machine: Writer,
     pub(crate) pool: BufferPool,
+    /// Makes bundles smaller, where that is wanted.
+    pub(crate) packer: Option<BundlePacker>,
     /// From when on slabs may be given back again.
     trim_at: Instant,
     pub(crate) statuses: WriterStatuses,
@@ -177,6 +180,7 @@ impl WriterCore {
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
+                packer: None,
                 trim_at: Instant::ZERO,
                 statuses: WriterStatuses::default(),
                 matched: BTreeSet::new(),
@@ -226,9 +230,12 @@ impl WriterCore {
 
     /// Sends what is due, arms the next deadline and lets go of the lock.
     fn settle(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) -> News {
-        state
-            .machine
-            .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
+        let WriterState {
+            machine, packer, ..
+        } = &mut *state;
+        let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut());
+        machine.poll_transmit(now, &mut outbox);
+        drop(outbox);
         if state.machine.measures_departures() {
             state.machine.note_departure(now, clock::now());
         }

@@ -4,6 +4,7 @@ use whimbrel_types::DdsType;
 
 use super::publisher::Publisher;
 use super::writer::{DataWriter, WriterInner};
+use crate::driver::packing::BundleCompressionStatistics;
 use crate::driver::sync::lock;
 use crate::error::Error;
 
@@ -25,6 +26,13 @@ impl<T: DdsType> DataWriter<T> {
     /// Sends the samples that wait for others.
     pub fn flush(&self) {
         self.inner.core.flush();
+    }
+
+    /// What compression did for whole bundles of this writer; nothing where it does not compress.
+    pub fn bundle_compression_statistics(&self) -> BundleCompressionStatistics {
+        let state = self.inner.core.lock();
+        let packer = state.packer.as_ref();
+        packer.map_or_else(Default::default, |packer| packer.statistics)
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn machine_config(
 ) -> WriterConfig {
     let mut config = WriterConfig::new(guid);
     config.bundling = bundling_of(qos, publisher);
+    config.packed_messages = qos.data_representation.compression.offered();
     config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
     config.durable = qos.durability != Default::default();
     config.depth = match qos.history {

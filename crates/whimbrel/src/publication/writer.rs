@@ -26,6 +26,7 @@ use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
+use crate::driver::packing::BundlePacker;
 use crate::driver::status::EntityStatus;
 use crate::driver::writer::{Draft, WriterCore};
 use crate::error::Error;
@@ -153,6 +154,7 @@ impl<T: DdsType> DataWriter<T> {
                 data_type: Some(TypeId::of::<T>()),
             },
         );
+        core.lock().packer = BundlePacker::new(&compression);
         participant.core.add_writer(&core);
         let inner = Arc::new(WriterInner {
             core,

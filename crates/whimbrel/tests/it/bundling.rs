@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration as StdDuration, Instant};
 
 use whimbrel::domain::InProcess;
-use whimbrel::qos::Bundling;
+use whimbrel::qos::{Bundling, CompressionIds};
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Duration, Error,
     PublisherQos,
@@ -24,6 +24,13 @@ fn blob(number: u32) -> Blob {
 
 fn keep_all(bundling: Bundling) -> DataWriterQos {
     DataWriterQos::default().keep_all().bundling(bundling)
+}
+
+/// What compresses well.
+fn text(number: u32) -> Blob {
+    let bytes = format!("0042 [INFO] what is written here comes again, {number}");
+    let bytes = bytes.into_bytes();
+    Blob { number, bytes }
 }
 
 /// A writer and a reader that does not mind to wait for a second.
@@ -214,4 +221,41 @@ fn settings_are_checked_and_may_change() {
     take(&reader, 1);
     assert_eq!(writer.statistics().bundling.flush, 2);
     assert!(start.elapsed() < StdDuration::from_secs(1));
+}
+
+#[test]
+fn bundles_of_a_writer_that_compresses_are_one_block_on_the_wire() {
+    for codec in [CompressionIds::LZ4, CompressionIds::ZLIB] {
+        let participants = pair();
+        let qos = keep_all(Bundling::up_to(9000)).compression_ids(codec);
+        let (writer, reader) = matched(&participants, qos);
+        let sent = || participants.0.diagnostics().sent.1;
+        let before = sent();
+        let batch: Vec<Blob> = (0..500).map(text).collect();
+        writer.write_batch(&batch).unwrap();
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        for number in 0..500 {
+            let taken = reader.take_timeout(1, PATIENCE).unwrap();
+            assert_eq!(taken[0].data(), Some(&text(number)));
+        }
+        let packed = writer.bundle_compression_statistics();
+        assert!(
+            packed.bundles >= 5 && packed.ratio() > 2.5,
+            "{codec}: {packed:?}"
+        );
+        let plain: u64 = batch.iter().map(|it| it.bytes.len() as u64).sum();
+        let bytes = sent() - before;
+        assert!(bytes < plain / 2, "{codec}: {bytes} of {plain}");
+        // Each sample alone is below the threshold, so it leaves plain.
+        assert_eq!(writer.compression_statistics().samples, 0);
+        assert!(participants.1.diagnostics().inflated.0 >= 5);
+        let lone = text(7);
+        writer.write(&lone).unwrap();
+        writer.flush();
+        assert_eq!(
+            reader.take_timeout(1, PATIENCE).unwrap()[0].data(),
+            Some(&lone)
+        );
+        assert!(writer.bundle_compression_statistics().bundles <= packed.bundles + 1);
+    }
 }

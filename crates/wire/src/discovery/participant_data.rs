@@ -6,6 +6,7 @@ use core::fmt;
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::Count;
 use whimbrel_base::time::Duration;
@@ -122,6 +123,8 @@ pub struct ParticipantData {
     /// Octets that the smallest receive buffer of its sockets holds; zero where it does not say.
     /// Only Whimbrel does.
     pub receive_buffer_bytes: u32,
+    /// Codecs by which it takes whole messages; none of other implementations.
+    pub packed_messages: CompressionIds,
     /// How many parameters were not understood.
     pub unknown_parameters: usize,
 }
@@ -156,6 +159,7 @@ impl ParticipantData {
             },
             entity_name: String::new(),
             receive_buffer_bytes: 0,
+            packed_messages: CompressionIds::NONE,
             unknown_parameters: 0,
         }
     }
@@ -221,6 +225,9 @@ impl ParticipantData {
             ParameterId::WHIMBREL_RECEIVE_BUFFER if self.vendor == VendorId::WHIMBREL => {
                 self.receive_buffer_bytes = cursor.u32()?;
             }
+            ParameterId::WHIMBREL_PACKED_MESSAGES if self.vendor == VendorId::WHIMBREL => {
+                self.packed_messages = CompressionIds(cursor.u32()?);
+            }
             // Fast DDS says its GUID a second time.
             ParameterId::KEY_HASH => {}
             _ => return Ok(false),
@@ -265,6 +272,7 @@ impl ParticipantData {
             properties,
             entity_name,
             receive_buffer_bytes,
+            packed_messages,
             unknown_parameters: _,
         } = self;
         write_identity(list, *guid, *version, *vendor);
@@ -305,6 +313,8 @@ impl ParticipantData {
             ParameterId::WHIMBREL_RECEIVE_BUFFER,
             *receive_buffer_bytes,
         );
+        let packed_messages = packed_messages.0;
+        put_unless_zero(list, ParameterId::WHIMBREL_PACKED_MESSAGES, packed_messages);
     }
 
     fn write_addresses(&self, list: &mut ParameterListWriter<'_>) {

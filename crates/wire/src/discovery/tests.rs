@@ -62,6 +62,7 @@ fn participant() -> ParticipantData {
         lease_duration: Duration::from_millis(12_345),
         manual_liveliness_count: Count(3),
         receive_buffer_bytes: 300_000,
+        packed_messages: CompressionIds::ALL,
         expects_inline_qos: true,
         user_data: Vec::from(*b"hello"),
         properties: PropertyList {

@@ -169,6 +169,8 @@ impl ParameterId {
     pub const WHIMBREL_COMPRESSION: Self = Self(0x8c01);
     /// Of Whimbrel: octets that the receive buffers of a participant's sockets hold.
     pub const WHIMBREL_RECEIVE_BUFFER: Self = Self(0x8c03);
+    /// Of Whimbrel: codecs by which a participant takes whole messages.
+    pub const WHIMBREL_PACKED_MESSAGES: Self = Self(0x8c02);
     /// Of Fast DDS: the writer does not want positive acknowledgements.
     pub const FAST_DDS_DISABLE_POSITIVE_ACKS: Self = Self(0x8005);
 

@@ -1,5 +1,8 @@
 //! Compressed data: whole, cut, damaged, and claims that are not true.
 
+use whimbrel_base::qos::CompressionIds;
+use whimbrel_compress::{CodecKind, Level};
+
 use super::seed::Seed;
 
 /// "to be or not to be, to be or not to be" by other implementations.
@@ -81,6 +84,7 @@ pub(super) fn seeds() -> Vec<Seed> {
     add("zlib-bomb".into(), 0, 1_000_000, &BOMB[..200]);
     add("lzo-literals".into(), 4, 5, b"\x16hello\x11\x00\x00");
     all.extend(payloads());
+    all.extend(messages());
     all
 }
 
@@ -121,4 +125,56 @@ fn payloads() -> Vec<Seed> {
         ),
     ];
     all.into_iter().map(seed).collect()
+}
+
+/// Messages that are compressed as a whole: what they claim, and what inflates.
+fn messages() -> Vec<Seed> {
+    let mut plain = Vec::new();
+    for number in 0..4u8 {
+        // INFO_TS, and DATA without payload.
+        plain.extend(b"\x09\x01\x08\x00timetime\x15\x01\x14\x00\x00\x00\x10\x00");
+        plain.extend(b"\x00\x00\x00\x00\x00\x00\x01\x03\x00\x00\x00\x00");
+        plain.extend([number + 1, 0, 0, 0]);
+    }
+    let nested = [&b"\xc1\x01\x08\x00"[..], &plain].concat();
+    let mut all = Vec::new();
+    let mut add = |name: &str, codec: u32, claimed: usize, packed: &[u8]| {
+        let mut bytes = b"RTPS\x02\x05\x01\x77prefixprefix\xc1\x01".to_vec();
+        bytes.extend((packed.len() as u16 + 8).to_le_bytes());
+        bytes.extend(codec.to_le_bytes());
+        bytes.extend((claimed as u32).to_le_bytes());
+        bytes.extend(packed);
+        all.push(Seed::new("packed_message", name, bytes));
+    };
+    let made = [
+        ("zlib", CodecKind::Zlib, CompressionIds::ZLIB),
+        ("lz4", CodecKind::Lz4, CompressionIds::LZ4),
+        ("huffman", CodecKind::Huffman, CompressionIds::HUFFMAN),
+        ("lz", CodecKind::Lz, CompressionIds::LZ),
+    ];
+    for (name, kind, id) in made {
+        let mut codec = kind.codec(Level::BEST).expect("built in");
+        let mut pack = |plain: &[u8]| {
+            let mut packed = vec![0; 1000];
+            let length = codec.compress(plain, &mut packed).expect("there is room");
+            packed.truncate(length);
+            packed
+        };
+        let packed = pack(&plain);
+        add(name, id.0, plain.len(), &packed);
+        add(
+            &format!("{name}-nested"),
+            id.0,
+            nested.len(),
+            &pack(&nested),
+        );
+        add(&format!("{name}-short"), id.0, plain.len() - 1, &packed);
+        add(&format!("{name}-bomb"), id.0, 65_487, &packed);
+        add(&format!("{name}-too-much"), id.0, 65_488, &packed);
+    }
+    add("no-codec", 0, 9, b"packed");
+    add("two-codecs", 3, 9, b"packed");
+    add("unknown-codec", 1 << 30, 9, b"packed");
+    add("nothing", 4, 0, b"");
+    all
 }

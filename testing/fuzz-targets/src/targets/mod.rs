@@ -6,6 +6,7 @@ pub mod compressed;
 pub mod discovery;
 pub mod dissection;
 pub mod message;
+pub mod packed_message;
 pub mod parameter_list;
 pub mod participant;
 pub mod participant_pair;

@@ -158,6 +158,7 @@ impl Player {
         if is_reader {
             let reader = MatchedReader {
                 receive_buffer_bytes: 0,
+                packed_messages: whimbrel_base::qos::CompressionIds::NONE,
                 packed: false,
                 guid,
                 reliable,

@@ -161,6 +161,7 @@ impl World {
         let settings = self.scenario.readers[plan];
         let matched = MatchedReader {
             receive_buffer_bytes: 0,
+            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
             guid: reader,
             reliable: settings.reliable,

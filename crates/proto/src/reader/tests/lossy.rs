@@ -9,6 +9,7 @@ pub(super) fn join(writer: &mut Writer, reader: &mut Reader) {
         NOW,
         MatchedReader {
             receive_buffer_bytes: 0,
+            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
             guid: READER,
             reliable: true,

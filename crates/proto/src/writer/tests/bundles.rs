@@ -8,6 +8,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_wire::message::Submessage;
 
 use super::super::{Bundling, BundlingStatistics, WriteError, Writer, WriterConfig};
@@ -34,9 +35,16 @@ struct Wire {
     messages: Vec<Vec<&'static str>>,
     bytes_max: usize,
     announced: Option<SequenceNumber>,
+    /// Messages that may leave compressed.
+    packed: usize,
 }
 
 impl Outbox for Wire {
+    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        self.packed += 1;
+        self.send(to, parts);
+    }
+
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
         let message = parts.concat();
         self.bytes_max = self.bytes_max.max(message.len());
@@ -382,4 +390,31 @@ fn another_setting_lets_what_waits_leave() {
     writer.poll_transmit(NOW, &mut sent);
     assert!(sent.words().contains(&"data"));
     assert!(put(&mut writer, &mut sent, NOW, 1)[0] > 0);
+}
+
+#[test]
+fn only_bundles_leave_compressed_and_only_where_everybody_takes_that() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| {
+        config.packed_messages = CompressionIds::LZ4;
+    });
+    let mut leaves = |writer: &mut Writer, samples| {
+        put(writer, &mut sent, NOW, samples);
+        writer.flush();
+        writer.poll_transmit(NOW, &mut sent);
+        core::mem::take(&mut sent.packed)
+    };
+    assert_eq!(leaves(&mut writer, 3), 0, "nobody said so");
+    let mut reader = matched(true, false);
+    reader.packed_messages = CompressionIds::ALL;
+    writer.handle_matched(NOW, reader);
+    assert_eq!(leaves(&mut writer, 3), 1);
+    assert_eq!(leaves(&mut writer, 1), 0, "a lone sample");
+    let mut other = matched(false, false);
+    other.guid.prefix = GuidPrefix([9; 12]);
+    other.packed_messages = CompressionIds::ZLIB;
+    let guid = other.guid;
+    writer.handle_matched(NOW, other);
+    assert_eq!(leaves(&mut writer, 3), 0, "one takes another codec");
+    writer.handle_unmatched(NOW, guid);
+    assert_eq!(leaves(&mut writer, 3), 1);
 }

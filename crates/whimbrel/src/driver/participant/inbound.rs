@@ -1,14 +1,15 @@
 //! The way of a datagram that arrived.
 
 use std::io;
+use std::net::SocketAddr;
 
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::EntityId;
-use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectKind};
-use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::Datagram;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
+use whimbrel_wire::packed_message::PackedMessage;
 
 use super::ParticipantCore;
 use crate::driver::clock;
@@ -59,13 +60,25 @@ impl ParticipantCore {
         reader.receive_all(arrival, writer, inbound, rest, refuse)
     }
 
+    /// The plain message, where `datagram` is one that is compressed as a whole.
+    fn inflate(&self, datagram: &SharedBytes) -> Result<Option<SharedBytes>, Reject> {
+        let Some(packed) = PackedMessage::parse(datagram)? else {
+            return Ok(None);
+        };
+        lock(&self.inflater).inflate(&packed).map(Some)
+    }
+
     /// Tells the control machine; what follows from that waits for [`Receive::settle`], so that
     /// many packets are answered at once.
-    fn discover(&self, now: Instant, wall: Timestamp, datagram: &Datagram, inbound: &Inbound<'_>) {
-        let from = Locator::from(datagram.source);
+    fn discover(&self, arrival: Arrival<'_>, from: SocketAddr, inbound: &Inbound<'_>) {
+        let Arrival {
+            now,
+            wall,
+            datagram,
+        } = arrival;
         let mut control = lock(&self.control);
         // The machine counts what it refuses itself.
-        let _ = control.handle_inbound(now, wall, from, &datagram.payload, inbound);
+        let _ = control.handle_inbound(now, wall, from.into(), datagram, inbound);
         drop(control);
         self.unsettled.store(true, Ordering::Relaxed);
     }
@@ -80,15 +93,20 @@ impl Receive for ParticipantCore {
             self.reject(Reject::new(RejectKind::Length, 0));
             return;
         }
+        let inflated = match self.inflate(&datagram.payload) {
+            Ok(inflated) => inflated,
+            Err(reject) => return self.reject(reject),
+        };
+        let payload = inflated.as_ref().unwrap_or(&datagram.payload);
         let (now, wall) = (clock::now(), clock::wall());
-        let mut rest = match MessageReceiver::new(&datagram.payload, self.prefix) {
+        let mut rest = match MessageReceiver::new(payload, self.prefix) {
             Ok(receiver) => receiver,
             Err(reject) => return self.reject(reject),
         };
         let arrival = Arrival {
             now,
             wall,
-            datagram: &datagram.payload,
+            datagram: payload,
         };
         let mut routing = self.routing.load();
         let peer = routing.peer(rest.source());
@@ -108,7 +126,7 @@ impl Receive for ParticipantCore {
                 heard.note(now);
             }
             if is_discovery(&inbound) {
-                self.discover(now, wall, datagram, &inbound);
+                self.discover(arrival, datagram.source, &inbound);
                 next = rest.next();
                 continue;
             }

@@ -140,6 +140,7 @@ calls! {
         write: |w| w.writer.write(&position("tram", 1)).unwrap();
         write_batch: |w| w.writer.write_batch(&[position("tram", 1)]).unwrap();
         flush: |w| w.writer.flush();
+        bundle_compression_statistics: |w| w.writer.bundle_compression_statistics();
         write_with_timestamp: |w| {
             let time = w.participant.current_time();
             w.writer.write_with_timestamp(&position("tram", 1), time).unwrap()

@@ -1,0 +1,278 @@
+//! Whole bundles made smaller between Whimbrel's participants: a message's submessages as one
+//! block.
+
+use std::fmt;
+
+use whimbrel_base::buffer::{BufferPool, SharedBytes};
+use whimbrel_base::qos::{Compression, CompressionIds};
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::Duration;
+use whimbrel_compress::{Codec, Level};
+use whimbrel_wire::header::Header;
+use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
+
+use super::clock;
+use super::compression::kind_of;
+
+/// Slabs that hold one message each.
+const SLAB_BYTES: usize = 16 * 1024;
+
+/// Slabs remembered while readers hold what came in them.
+const SLABS: usize = 64;
+
+/// Bundles of fewer octets leave as they are.
+const PLAIN_BYTES_MIN: usize = 128;
+
+/// What compression did for whole bundles.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct BundleCompressionStatistics {
+    /// Bundles that left as one block.
+    pub bundles: u64,
+    /// Octets of their messages had they left plain.
+    pub plain_bytes: u64,
+    /// Octets of their messages as they left.
+    pub compressed_bytes: u64,
+    /// How long the codec took, the bundles that it could not make smaller included.
+    pub time_spent: std::time::Duration,
+    /// Bundles that came out no smaller, and left plain.
+    pub incompressible: u64,
+}
+
+impl BundleCompressionStatistics {
+    /// How many octets each octet sent stood for; 1 where there are none.
+    pub fn ratio(&self) -> f64 {
+        if self.compressed_bytes == 0 {
+            return 1.0;
+        }
+        self.plain_bytes as f64 / self.compressed_bytes as f64
+    }
+
+    fn count(&mut self, spent: Duration, plain_bytes: usize, packed_bytes: Option<usize>) {
+        self.time_spent += clock::span(spent);
+        match packed_bytes {
+            Some(bytes) => {
+                self.bundles += 1;
+                self.plain_bytes += plain_bytes as u64;
+                self.compressed_bytes += bytes as u64;
+            }
+            None => self.incompressible += 1,
+        }
+    }
+}
+
+/// Compresses the bundles of one writer.
+pub(crate) struct BundlePacker {
+    id: CompressionIds,
+    codec: Box<dyn Codec>,
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+    pub(crate) statistics: BundleCompressionStatistics,
+}
+
+impl BundlePacker {
+    /// For a writer with these settings; `None` where it does not compress.
+    pub(crate) fn new(compression: &Compression) -> Option<Self> {
+        let id = compression.offered();
+        let level = Level::new(compression.writer_compression_level);
+        Some(Self {
+            id,
+            codec: kind_of(id)?.codec(level)?,
+            plain: Vec::new(),
+            packed: Vec::new(),
+            statistics: BundleCompressionStatistics::default(),
+        })
+    }
+
+    /// The message of `parts` in its compressed form; `None` where that is no smaller.
+    pub(crate) fn pack(&mut self, parts: &[&[u8]]) -> Option<&[u8]> {
+        self.plain.clear();
+        parts
+            .iter()
+            .for_each(|part| self.plain.extend_from_slice(part));
+        let bytes = self.plain.len();
+        if bytes < PLAIN_BYTES_MIN {
+            return None;
+        }
+        let started = clock::now();
+        let packed = self.compress();
+        let spent = clock::now().since(started);
+        self.statistics.count(spent, bytes, packed);
+        packed.map(|_| &*self.packed)
+    }
+
+    fn compress(&mut self) -> Option<usize> {
+        let (header, plain) = self.plain.split_at_checked(Header::LEN)?;
+        self.packed.resize(self.plain.len().saturating_sub(1), 0);
+        let room = self.packed.get_mut(HEAD_BYTES..)?;
+        let length = self.codec.compress(plain, room).ok()?;
+        self.packed.truncate(HEAD_BYTES + length);
+        let plain_bytes = u32::try_from(plain.len()).ok()?;
+        PackedMessage::finish(header, self.id, plain_bytes, &mut self.packed)
+            .then_some(self.packed.len())
+    }
+}
+
+/// Inflates the bundles that one participant gets.
+pub(crate) struct BundleInflater {
+    /// Those that were needed so far.
+    codecs: Vec<(CompressionIds, Box<dyn Codec>)>,
+    pool: BufferPool,
+    /// Messages inflated.
+    pub(crate) inflated: u64,
+    /// Octets of them on the wire.
+    pub(crate) packed_bytes: u64,
+    /// Octets of them plain.
+    pub(crate) plain_bytes: u64,
+}
+
+impl Default for BundleInflater {
+    fn default() -> Self {
+        Self {
+            codecs: Vec::new(),
+            pool: BufferPool::new(SLAB_BYTES, SLABS),
+            inflated: 0,
+            packed_bytes: 0,
+            plain_bytes: 0,
+        }
+    }
+}
+
+impl BundleInflater {
+    /// The plain message, which is no larger than a datagram.
+    ///
+    /// # Errors
+    /// `Codec` for one that is not there, `Compression` for what is damaged or compressed twice.
+    pub(crate) fn inflate(&mut self, message: &PackedMessage<'_>) -> Result<SharedBytes, Reject> {
+        let PackedMessage {
+            header,
+            codec,
+            plain_bytes,
+            packed,
+        } = *message;
+        let mut buffer = self.pool.take();
+        let unknown = Reject::new(RejectKind::Codec, 24);
+        let codec = self.codec(codec).ok_or(unknown)?;
+        let out = buffer.bytes();
+        out.extend_from_slice(header);
+        out.resize(header.len() + plain_bytes, 0);
+        let (_, plain) = out.split_at_mut(header.len());
+        let damaged = Reject::new(RejectKind::Compression, HEAD_BYTES);
+        codec.decompress(packed, plain).map_err(|_| damaged)?;
+        PackedMessage::check_plain(plain)?;
+        self.inflated += 1;
+        self.packed_bytes += (HEAD_BYTES + packed.len()) as u64;
+        self.plain_bytes += out.len() as u64;
+        Ok(self.pool.share(buffer))
+    }
+
+    fn codec(&mut self, id: CompressionIds) -> Option<&mut dyn Codec> {
+        if let Some(at) = self.codecs.iter().position(|(known, _)| *known == id) {
+            return Some(self.codecs[at].1.as_mut());
+        }
+        let codec = kind_of(id)?.codec(Level::BEST)?;
+        self.codecs.push((id, codec));
+        self.codecs.last_mut().map(|(_, codec)| codec.as_mut() as _)
+    }
+}
+
+impl fmt::Debug for BundlePacker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BundlePacker({})", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::compression::built_in;
+    use whimbrel_base::guid::GuidPrefix;
+    use whimbrel_base::vendor::{ProtocolVersion, VendorId};
+
+    fn packer(id: CompressionIds) -> BundlePacker {
+        let settings = Compression {
+            compression_ids: Some(id),
+            ..Compression::default()
+        };
+        BundlePacker::new(&settings).unwrap()
+    }
+
+    fn message(body: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let header = Header {
+            version: ProtocolVersion::V2_5,
+            vendor: VendorId::WHIMBREL,
+            prefix: GuidPrefix([3; 12]),
+        };
+        header.compose(&mut out);
+        out.extend_from_slice(body);
+        out
+    }
+
+    fn text(length: usize) -> Vec<u8> {
+        let text = b"the same again and again, ".iter().copied().cycle();
+        text.take(length).collect()
+    }
+
+    #[test]
+    fn every_codec_brings_back_the_whole_message() {
+        for id in built_in().iter() {
+            let (mut packer, mut inflater) = (packer(id), BundleInflater::default());
+            for length in [200, 1400, 60_000] {
+                let plain = message(&text(length));
+                let packed = packer.pack(&[&plain[..20], &plain[20..]]).unwrap();
+                assert!(packed.len() < plain.len(), "{id} {length}");
+                let parsed = PackedMessage::parse(packed).unwrap().unwrap();
+                assert_eq!(*inflater.inflate(&parsed).unwrap(), *plain, "{id}");
+            }
+            assert_eq!((inflater.inflated, packer.statistics.bundles), (3, 3));
+            assert!(packer.statistics.ratio() > 2.0, "{id}");
+        }
+    }
+
+    #[test]
+    fn what_comes_out_no_smaller_leaves_plain() {
+        let mut packer = packer(CompressionIds::LZ4);
+        let mut random = 1u32;
+        let noise = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        });
+        let noise: Vec<u8> = noise.take(1000).collect();
+        assert!(packer.pack(&[&message(&noise)]).is_none());
+        assert!(packer.pack(&[&message(&text(50))]).is_none());
+        assert_eq!(packer.statistics.incompressible, 1);
+        assert_eq!(packer.statistics.ratio(), 1.0);
+    }
+
+    #[test]
+    fn bombs_false_lengths_and_nests_are_refused() {
+        let mut inflater = BundleInflater::default();
+        let mut check = |packed: &[u8], kind| {
+            let parsed = PackedMessage::parse(packed).unwrap().unwrap();
+            let outcome = inflater.inflate(&parsed).map_err(|it| it.kind);
+            assert_eq!(outcome.err(), Some(kind));
+        };
+        let mut packer = packer(CompressionIds::ZLIB);
+        let good = packer.pack(&[&message(&text(1400))]).unwrap().to_vec();
+        for claimed in [1399u32, 1401, 10_000] {
+            let mut bad = good.clone();
+            bad[28..32].copy_from_slice(&claimed.to_le_bytes());
+            check(&bad, RejectKind::Compression);
+        }
+        let mut bomb = good[..40].to_vec();
+        bomb[22..24].copy_from_slice(&16u16.to_le_bytes());
+        bomb[28..32].copy_from_slice(&60_000u32.to_le_bytes());
+        check(&bomb, RejectKind::Compression);
+        let mut unknown = good.clone();
+        unknown[24..28].copy_from_slice(&(1u32 << 30).to_le_bytes());
+        check(&unknown, RejectKind::Codec);
+        let mut damaged = good;
+        damaged[40] ^= 0x55;
+        check(&damaged, RejectKind::Compression);
+        let mut nested = vec![0xc1];
+        nested.extend_from_slice(&text(500));
+        let nested = packer.pack(&[&message(&nested)]).unwrap().to_vec();
+        check(&nested, RejectKind::Compression);
+    }
+}
