@@ -32,7 +32,7 @@ usage: cargo xtask COMMAND
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
                        bad networks, other vendors; one line each; --but-open leaves out what is
                        known not to hold yet, and says so
-  bench latency|throughput|calls|footprint|perftool [--quick] [OPTION]...
+  bench latency|throughput|calls|polling|footprint|perftool [--quick] [OPTION]...
                        measure Whimbrel beside the raw socket and its peers, interleaved in one
                        run; prints goals and fails when one is missed; needs root
 ";

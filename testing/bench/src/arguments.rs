@@ -11,6 +11,7 @@ usage: whimbrel-bench BENCH [OPTION]...
   latency            ping-pong: one-way latency, and where the median goes
   throughput         one writer, one and four readers: rate, loss, work per sample
   calls              system calls and switches per message, counted by the kernel
+  polling            what polling before blocking costs: at 1 kHz, idle, among busy threads
   footprint          memory, threads, work at idle, start to matched, size of the binary
 
   --quick            about a minute: fewer sizes, messages and repetitions
@@ -52,6 +53,8 @@ pub enum Bench {
     Throughput,
     /// System calls.
     Calls,
+    /// Polling before blocking.
+    Polling,
     /// What exists costs something.
     Footprint,
 }
@@ -68,6 +71,7 @@ impl Arguments {
                 "latency" => Bench::Latency,
                 "throughput" => Bench::Throughput,
                 "calls" => Bench::Calls,
+                "polling" => Bench::Polling,
                 "footprint" => Bench::Footprint,
                 _ => return Err(format!("there is no bench {bench}")),
             },

@@ -15,6 +15,7 @@ pub mod latency;
 pub mod machine;
 pub mod pair;
 pub mod placement;
+pub mod polling;
 pub mod protocol;
 pub mod report;
 pub mod spread;

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use whimbrel_bench::arguments::{Arguments, Bench, USAGE};
-use whimbrel_bench::{calls, footprint, latency, throughput};
+use whimbrel_bench::{calls, footprint, latency, polling, throughput};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +30,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         Bench::Latency => latency::run(arguments)?,
         Bench::Throughput => throughput::run(arguments)?,
         Bench::Calls => calls::run(arguments)?,
+        Bench::Polling => polling::run(arguments)?,
         Bench::Footprint => footprint::run(arguments)?,
     };
     print!("{}", report.text());

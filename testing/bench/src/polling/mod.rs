@@ -1,0 +1,226 @@
+//! What it costs that a thread polls before it blocks, beside one that blocks at once: at a steady
+//! 1 kHz, where nothing happens, and where more processes want the cores than there are.
+
+mod judge;
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use whimbrel_rig::process::Usage;
+
+use crate::arguments::Arguments;
+use crate::contestant::{Contestant, Mode, Product, Programs};
+use crate::machine;
+use crate::pair::Pair;
+use crate::placement::Placement;
+use crate::protocol::Order;
+use crate::report::{Record, Report, Table};
+use crate::spread::Spread;
+use crate::stage::Stage;
+
+/// Octets of payload.
+const SIZE: usize = 64;
+
+/// Time between two samples of the steady stream.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// Rounds in which the two take turns.
+const ROUNDS: usize = 5;
+const ROUNDS_CROWDED: usize = 40;
+
+/// Round trips in a round of the crowded part.
+const TRIPS: usize = 100;
+
+/// Threads that are always busy, for each core.
+const BUSY_PER_CORE: usize = 2;
+
+/// What one way of waiting costs.
+#[derive(Clone, Debug)]
+struct Row {
+    mode: Mode,
+    /// Of one core, in percent, in the process that answers.
+    steady_percent: f64,
+    idle_percent: f64,
+    /// One way, among busy threads.
+    crowded: Spread,
+}
+
+/// Runs the bench and gives what it found.
+///
+/// # Errors
+/// Somebody is missing, does not start or stalls.
+pub fn run(arguments: &Arguments) -> Result<Report, String> {
+    let programs = Programs::new(&arguments.peers)?;
+    let mut facts = machine::facts(&programs, &[Product::Whimbrel])?;
+    let length = Duration::from_millis(if arguments.quick { 500 } else { 3000 });
+    facts.insert("size_bytes".into(), SIZE.to_string());
+    facts.insert("part_ms".into(), length.as_millis().to_string());
+    facts.insert("busy_threads".into(), busy_threads().to_string());
+    let contestants = [Mode::Take, Mode::Automatic].map(|mode| Contestant {
+        product: Product::Whimbrel,
+        mode,
+    });
+    let calm = calm(&programs, contestants, length)?;
+    let crowded = crowded(&programs, contestants)?;
+    let rows: Vec<Row> = contestants
+        .iter()
+        .zip(calm.into_iter().zip(crowded))
+        .map(|(it, ((steady_percent, idle_percent), crowded))| Row {
+            mode: it.mode,
+            steady_percent,
+            idle_percent,
+            crowded,
+        })
+        .collect();
+    facts.insert("load_after".into(), machine::load());
+    Ok(Report {
+        name: "polling",
+        facts,
+        tables: vec![table(&rows)],
+        records: rows.iter().map(record).collect(),
+        goals: judge::goals(&rows),
+        partial: false,
+    })
+}
+
+fn start(
+    programs: &Programs,
+    contestants: [Contestant; 2],
+    stage: &Stage,
+) -> Result<Vec<Pair>, String> {
+    let seats = stage.seats();
+    let begun = contestants.iter().enumerate();
+    let pairs = begun.map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1));
+    let pairs: Vec<Pair> = pairs.collect::<Result<_, _>>()?;
+    for pair in &pairs {
+        pair.wait_until_ready()?;
+    }
+    Ok(pairs)
+}
+
+/// Shares of a core in percent at a steady stream and where nothing happens, of each.
+fn calm(
+    programs: &Programs,
+    contestants: [Contestant; 2],
+    length: Duration,
+) -> Result<Vec<(f64, f64)>, String> {
+    let stage = Stage::new(Placement::TwoCores)?;
+    let mut pairs = start(programs, contestants, &stage)?;
+    let mut shares = vec![(0.0, 0.0); pairs.len()];
+    for round in 0..ROUNDS {
+        for turn in 0..pairs.len() {
+            let at = (turn + round) % pairs.len();
+            let pair = &mut pairs[at];
+            let steady = share_percent(pair, |pair| stream(pair, length))?;
+            let idle = share_percent(pair, |_| {
+                thread::sleep(length);
+                Ok(())
+            })?;
+            shares[at].0 += steady / ROUNDS as f64;
+            shares[at].1 += idle / ROUNDS as f64;
+        }
+    }
+    Ok(shares)
+}
+
+/// What the process that answers uses of a core in percent during `part`.
+fn share_percent(
+    pair: &mut Pair,
+    part: impl FnOnce(&mut Pair) -> Result<(), String>,
+) -> Result<f64, String> {
+    let id = pair.answering().id();
+    let (before, begun) = (Usage::of(id), Instant::now());
+    part(pair)?;
+    let used = Usage::of(id).since(before);
+    Ok(100.0 * used.cpu_ns as f64 / begun.elapsed().as_nanos() as f64)
+}
+
+/// One round trip at each period.
+fn stream(pair: &mut Pair, length: Duration) -> Result<(), String> {
+    let one = Order {
+        size: SIZE,
+        count: 1,
+        warm: 0,
+    };
+    let begun = Instant::now();
+    let mut next = begun;
+    while begun.elapsed() < length {
+        pair.round(one)?;
+        next += PERIOD;
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    Ok(())
+}
+
+fn busy_threads() -> usize {
+    BUSY_PER_CORE * thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Latency of each while more threads are busy than there are cores.
+fn crowded(programs: &Programs, contestants: [Contestant; 2]) -> Result<Vec<Spread>, String> {
+    let stage = Stage::new(Placement::Free)?;
+    let mut pairs = start(programs, contestants, &stage)?;
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..busy_threads() {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    black_box(0);
+                }
+            });
+        }
+        let spreads = take_turns(&mut pairs);
+        done.store(true, Ordering::Relaxed);
+        spreads
+    })
+}
+
+fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
+    let order = Order {
+        size: SIZE,
+        count: TRIPS,
+        warm: 10,
+    };
+    let mut spreads = vec![Spread::default(); pairs.len()];
+    for round in 0..ROUNDS_CROWDED {
+        for turn in 0..pairs.len() {
+            let at = (turn + round) % pairs.len();
+            let (trips, _) = pairs[at].round(order)?;
+            spreads[at].add_round(&trips);
+        }
+    }
+    Ok(spreads)
+}
+
+fn record(row: &Row) -> Record {
+    Record::new()
+        .text("product", Product::Whimbrel.name())
+        .text("mode", row.mode.name())
+        .number("steady_percent", row.steady_percent)
+        .number("idle_percent", row.idle_percent)
+        .number("crowded_p50_us", row.crowded.us(0.5))
+}
+
+fn table(rows: &[Row]) -> Table {
+    let head = [
+        "waiting",
+        "1 kHz, % of a core",
+        "idle, % of a core",
+        "crowded, one way p50 us",
+    ];
+    let line = |row: &Row| {
+        vec![
+            row.mode.name().to_owned(),
+            format!("{:.2}", row.steady_percent),
+            format!("{:.3}", row.idle_percent),
+            format!("{:.2}", row.crowded.us(0.5)),
+        ]
+    };
+    Table {
+        title: "the process that answers".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        lines: rows.iter().map(line).collect(),
+    }
+}
