@@ -1,5 +1,6 @@
 //! `cargo xtask bench BENCH [OPTION]...`: builds all contestants, then has `whimbrel-bench`
-//! measure them; `cargo xtask bench perftool` has `whimbrel-perf` keep its own goals.
+//! measure them; `cargo xtask bench perftool` has `whimbrel-perf` keep its own goals, `cargo xtask
+//! bench bytes` those of compression and bundles.
 
 use crate::metadata;
 use crate::process::{self, End};
@@ -30,6 +31,32 @@ const PERFTOOL: &[&str] = &[
     "target/bench/perftool",
 ];
 
+const BYTES: &[&str] = &[
+    "cargo",
+    "run",
+    "--quiet",
+    "--release",
+    "-p",
+    "whimbrel-perf",
+    "--",
+    "bytes",
+    "--out",
+    "target/bench/bytes",
+];
+
+/// Counts what codecs allocate once they are warm.
+const CODECS: &[&str] = &[
+    "cargo",
+    "test",
+    "--quiet",
+    "-p",
+    "whimbrel-compress",
+    "--features",
+    "zstd",
+    "--test",
+    "allocations",
+];
+
 /// A full run takes minutes; whoever stalls is found out much earlier.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
@@ -39,6 +66,15 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     setup::bench_peers(&root)?;
     if let ["perftool", rest @ ..] = words {
         return watch(&root, &[PERFTOOL, rest].concat());
+    }
+    if let ["bytes", rest @ ..] = words {
+        let codecs = watch(&root, CODECS);
+        let kept = u32::from(codecs.is_err());
+        let verdict = if codecs.is_ok() { "met" } else { "missed" };
+        println!(
+            "goal: bytes.codecs-that-allocate-once-warm measured {kept} wanted <= 0 {verdict}"
+        );
+        return watch(&root, &[BYTES, rest].concat()).and(codecs);
     }
     watch(&root, BUILD)?;
     watch(&root, &[RUN, words].concat())

@@ -88,6 +88,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         how: How,
     },
+    /// What sending fewer bytes must come to; prints `goal:` lines, and draws a picture.
+    Bytes {
+        #[command(flatten)]
+        how: How,
+    },
     /// A few messages, to see that anything works at all; prints one line.
     Sanity {
         #[command(flatten)]

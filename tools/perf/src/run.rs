@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use whimbrel_bench::goal::Goal;
 
+use crate::bytes;
 use crate::claims;
 use crate::compare;
 use crate::contestant::Programs;
@@ -43,6 +44,7 @@ pub(crate) fn command(command: Command) -> Result<(), Failure> {
         Command::Reproduce { seed, how } => measure(&Scenario::of_seed(&seed)?, &how),
         Command::Live(what) => live::run(&what),
         Command::Goals { how } => goals(&how),
+        Command::Bytes { how } => bytes::run(&setting(&how)?, &how.out),
         Command::Compare {
             a,
             b,

@@ -15,7 +15,7 @@ use whimbrel::{
 
 pub use block::Block;
 pub use counters::{COUNTERS, Counters};
-pub use stream::Stream;
+pub use stream::{Stream, bundled};
 
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(10);

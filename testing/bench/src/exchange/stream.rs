@@ -112,7 +112,11 @@ impl Stream {
     }
 }
 
-fn bundled(word: &str) -> Result<Bundling, String> {
+/// The bundling that `word` names: `automatic`, `off` or a limit in octets.
+///
+/// # Errors
+/// It names none.
+pub fn bundled(word: &str) -> Result<Bundling, String> {
     Ok(match word {
         "automatic" => Bundling::Automatic,
         "off" => Bundling::Off,

@@ -37,8 +37,11 @@ struct Pair {
 
 impl Pair {
     fn start(world: &World, programs: &Programs) -> Result<Self, String> {
+        Self::of(world, programs, &Contestant::plain(Product::Whimbrel))
+    }
+
+    fn of(world: &World, programs: &Programs, whimbrel: &Contestant) -> Result<Self, String> {
         let [a, b] = world.seats();
-        let whimbrel = Contestant::plain(Product::Whimbrel);
         let begin = |role, seats| {
             let part = Part {
                 bench: "latency",
@@ -46,7 +49,7 @@ impl Pair {
                 mode: "listener",
                 domain: 131,
             };
-            let mut command = programs.command(world, seats, &whimbrel, part);
+            let mut command = programs.command(world, seats, whimbrel, part);
             Process::start("Whimbrel", &mut command)
         };
         let pong = begin("pong", [&b, &a])?;
@@ -106,7 +109,22 @@ pub(crate) fn measure(
     rates: &[u64],
     progress: &Progress,
 ) -> Result<Vec<OpenRow>, Failure> {
-    let mut pair = Pair::start(world, programs).map_err(Failure::Broke)?;
+    let whimbrel = Contestant::plain(Product::Whimbrel);
+    measure_of(world, programs, &whimbrel, (size, rates), progress)
+}
+
+/// The same of a configuration of Whimbrel.
+///
+/// # Errors
+/// Those of [`measure`].
+pub(crate) fn measure_of(
+    world: &World,
+    programs: &Programs,
+    whimbrel: &Contestant,
+    (size, rates): (usize, &[u64]),
+    progress: &Progress,
+) -> Result<Vec<OpenRow>, Failure> {
+    let mut pair = Pair::of(world, programs, whimbrel).map_err(Failure::Broke)?;
     let mut rows = Vec::new();
     for rate in rates {
         stop::check()?;

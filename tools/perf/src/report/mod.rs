@@ -3,7 +3,7 @@
 mod csv;
 mod html;
 pub(crate) mod model;
-mod plot;
+pub(crate) mod plot;
 mod tables;
 
 use std::fs;

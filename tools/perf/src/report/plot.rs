@@ -26,17 +26,17 @@ const TICK_GAP: f64 = 34.0;
 
 /// One line.
 #[derive(Clone, Debug)]
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) points: Vec<(f64, f64)>,
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// What a plot shows.
 #[derive(Clone, Debug)]
-pub(super) struct Plot<'a> {
-    pub(super) x_label: &'a str,
-    pub(super) y_label: &'a str,
-    pub(super) series: Vec<Series>,
+pub(crate) struct Plot<'a> {
+    pub(crate) x_label: &'a str,
+    pub(crate) y_label: &'a str,
+    pub(crate) series: Vec<Series>,
 }
 
 /// An axis from `low` to `high`, logarithmic.
@@ -90,7 +90,7 @@ impl Axis {
 
 impl Plot<'_> {
     /// The picture; empty where there is nothing to show.
-    pub(super) fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let all = || self.series.iter().flat_map(|it| &it.points);
         let x = Axis::of(all().map(|it| it.0), LEFT, WIDTH - RIGHT);
         let y = Axis::of(all().map(|it| it.1), HEIGHT - BOTTOM, TOP);
@@ -224,7 +224,7 @@ impl Plot<'_> {
 }
 
 /// The picture `svg` as a file of its own.
-pub(super) fn file(svg: &str) -> String {
+pub(crate) fn file(svg: &str) -> String {
     let style = "<style>svg{background:#fff;font:12px system-ui,sans-serif;fill:#1c2430}\
                  .grid{stroke:#e6eaf0}.frame{fill:none;stroke:#8a94a6}</style>";
     let begin = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";

@@ -3,7 +3,7 @@
 use whimbrel::domain::Waiting;
 use whimbrel::qos::{Compression, CompressionIds};
 use whimbrel::{DataWriterQos, DomainParticipant, Error};
-use whimbrel_bench::exchange::{Ends, Msg, Qos};
+use whimbrel_bench::exchange::{Ends, Msg, Qos, bundled};
 use whimbrel_bench::protocol::option;
 use whimbrel_payload::{Payload, SEED};
 
@@ -22,8 +22,12 @@ pub(super) fn open(domain: u32, topics: [&str; 2], words: &[String]) -> Result<E
     open().map_err(|error| error.to_string())
 }
 
-/// `qos` with `--compress CODEC:LEVEL:THRESHOLD`.
+/// `qos` with `--compress CODEC:LEVEL:THRESHOLD` and `--bundle automatic`, `off` or a limit in
+/// octets.
 pub(super) fn turned(mut qos: DataWriterQos, words: &[String]) -> Result<DataWriterQos, String> {
+    if let Ok(text) = option(words, "--bundle") {
+        qos.bundling = Some(bundled(text)?);
+    }
     if let Ok(text) = option(words, "--compress") {
         qos.data_representation.compression = compression(text)?;
     }

@@ -1,0 +1,242 @@
+//! Bundles of small samples on one host: off, 1400 and 5000 octets and automatic, beside Cyclone
+//! DDS with its batching of writes; and what automatic bundles cost where nothing is to be gained.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use whimbrel_bench::goal::{Goal, Side};
+
+use crate::contestant::{Contestant, Product};
+use crate::failure::Failure;
+use crate::measure::{Race, open_loop_of, sweep};
+use crate::progress::Progress;
+use crate::report::plot::{self, Plot, Series};
+use crate::scenario::{Extent, Setting};
+use crate::world::{Place, World};
+
+/// Sizes of samples in octets.
+const SIZES: &[usize] = &[
+    8, 16, 32, 64, 128, 256, 512, 1024, 1400, 2048, 4096, 5000, 8192, 16_384,
+];
+const SIZES_QUICK: &[usize] = &[8, 32, 128, 512, 1024, 1400, 5000, 16_384];
+/// Sizes at which Cyclone DDS is the measure.
+const SMALL: std::ops::RangeInclusive<usize> = 16..=1024;
+/// Our ways of bundling.
+const WAYS: [(&str, &str); 4] = [
+    ("off", "reliable+off"),
+    ("1400", "reliable+1400"),
+    ("5000", "reliable+5000"),
+    ("automatic", "reliable+automatic"),
+];
+const CYCLONE: &str = "Cyclone DDS batching";
+/// The file of the picture.
+const PICTURE: &str = "bundles.svg";
+
+/// Samples per second by name and size.
+type Rates = BTreeMap<(String, usize), f64>;
+
+pub(super) fn measure(setting: &Setting, out: &Path) -> Result<Vec<Goal>, Failure> {
+    let world = World::new(Place::Inter).map_err(Failure::Setup)?;
+    let rates = rates(setting, &world)?;
+    draw(&rates, out)?;
+    let mut goals = judged(&rates);
+    goals.extend(where_nothing_is_gained(setting, &world)?);
+    Ok(goals)
+}
+
+fn whimbrel(variant: &str, bundling: Option<&str>) -> Contestant {
+    let words = bundling.map_or(Vec::new(), |it| vec!["--bundle".into(), it.into()]);
+    Contestant {
+        product: Product::Whimbrel,
+        variant: variant.into(),
+        words,
+    }
+}
+
+fn rates(setting: &Setting, world: &World) -> Result<Rates, Failure> {
+    let mut contestants: Vec<(Contestant, &str)> = WAYS
+        .iter()
+        .map(|(name, mode)| (whimbrel(name, None), *mode))
+        .collect();
+    match setting.programs.missing(Product::Cyclone) {
+        None => contestants.push((Contestant::plain(Product::Cyclone), "batched")),
+        Some(why) => println!("without Cyclone DDS: {why}"),
+    }
+    let (sizes, bursts, ms) = match setting.extent {
+        Extent::Miniature => (&[64][..], 1, 100),
+        Extent::Quick => (SIZES_QUICK, 5, 300),
+        Extent::Full => (SIZES, 7, 1000),
+    };
+    let steps = sizes.len() * bursts * contestants.len();
+    let progress = Progress::new("bytes bundles", steps as u64);
+    let mut rates = Rates::new();
+    for size in sizes {
+        let order = (*size, bursts, ms);
+        for row in sweep(world, &setting.programs, &contestants, order, &progress)? {
+            let name = match row.contestant.product {
+                Product::Cyclone => CYCLONE.to_owned(),
+                _ => row.contestant.variant.clone(),
+            };
+            println!(
+                "bundles: {size:>6} B {name:<20} {:>10.0} samples/s",
+                row.rate()
+            );
+            rates.insert((name, *size), row.rate());
+        }
+    }
+    Ok(rates)
+}
+
+fn draw(rates: &Rates, out: &Path) -> Result<(), Failure> {
+    let mut series: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for ((name, size), rate) in rates {
+        let points = series.entry(name).or_default();
+        points.push((*size as f64, *rate));
+    }
+    let plot = Plot {
+        x_label: "octets of a sample",
+        y_label: "samples per second",
+        series: series
+            .into_iter()
+            .map(|(name, points)| Series {
+                name: name.to_owned(),
+                points,
+            })
+            .collect(),
+    };
+    let path = out.join(PICTURE);
+    std::fs::write(&path, plot::file(&plot.svg()))
+        .map_err(|error| Failure::Broke(format!("{}: {error}", path.display())))
+}
+
+/// The goals of rates, each by its worst size.
+fn judged(rates: &Rates) -> Vec<Goal> {
+    let rate = |name: &str, size: usize| rates.get(&(name.to_owned(), size)).copied();
+    let sizes: Vec<usize> = rates
+        .keys()
+        .filter(|(name, _)| name == "automatic")
+        .map(|(_, size)| *size)
+        .collect();
+    let beside = |size: usize, ours: &[&str], theirs: &[&str]| {
+        let best = |names: &[&str]| {
+            let found = names.iter().filter_map(|it| rate(it, size));
+            found.reduce(f64::max)
+        };
+        let (a, b) = (best(ours)?, best(theirs)?);
+        Some((a / b, format!("{size} B: {a:.0} and {b:.0}/s")))
+    };
+    let small = || sizes.iter().copied().filter(|it| SMALL.contains(it));
+    let fixed = ["off", "1400", "5000"];
+    let any = ["off", "1400", "5000", "automatic"];
+    let goals = [
+        Goal::worst(
+            "bytes.bundles-beside-cyclone-batching",
+            small().filter_map(|it| beside(it, &any, &[CYCLONE])),
+            Side::AtLeast,
+            2.0,
+        ),
+        Goal::worst(
+            "bytes.automatic-beside-the-best-limit",
+            small().filter_map(|it| beside(it, &["automatic"], &fixed)),
+            Side::AtLeast,
+            0.9,
+        ),
+        Goal::worst(
+            "bytes.automatic-beside-off-and-1400",
+            sizes
+                .iter()
+                .filter_map(|it| beside(*it, &["automatic"], &["off", "1400"])),
+            Side::AtLeast,
+            0.97,
+        ),
+    ];
+    goals.into_iter().flatten().collect()
+}
+
+/// Ping-pong and a stream of 1 kHz: nothing is to be bundled, and nothing may be lost by that.
+fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>, Failure> {
+    let both = [whimbrel("automatic", None), whimbrel("off", Some("off"))];
+    let (rounds, per_round) = match setting.extent {
+        Extent::Miniature => (5, 20),
+        Extent::Quick => (20, 400),
+        Extent::Full => (40, 1000),
+    };
+    let race = Race {
+        contestants: both.to_vec(),
+        sizes: vec![64, 1024],
+        rounds,
+        per_round,
+        domain: 51,
+        link: None,
+    };
+    let progress = Progress::new("bytes ping-pong", race.turns());
+    let mut ratios = Vec::new();
+    race.run(world, &setting.programs, &progress, &mut |rows| {
+        if let [automatic, off] = &rows[..] {
+            let (_, [_, ratio, _]) =
+                crate::measure::judge(automatic.spread.rounds(), off.spread.rounds());
+            let (a, b) = (automatic.spread.p50_us(), off.spread.p50_us());
+            ratios.push((ratio, format!("{} B: {a:.2} and {b:.2} µs", automatic.size)));
+        }
+    })?;
+    drop(progress);
+    let mut goals: Vec<Goal> = Goal::worst(
+        "bytes.automatic-ping-pong-beside-off",
+        ratios,
+        Side::AtMost,
+        1.02,
+    )
+    .into_iter()
+    .collect();
+    let trials = match setting.extent {
+        Extent::Miniature => 1,
+        Extent::Quick => 5,
+        Extent::Full => 15,
+    };
+    let progress = Progress::new("bytes 1 kHz", 2 * trials);
+    let mut p99 = [Vec::new(), Vec::new()];
+    for (contestant, found) in both.iter().zip(&mut p99) {
+        let rates = vec![1000; trials as usize];
+        let rows = open_loop_of(
+            world,
+            &setting.programs,
+            contestant,
+            (64, &rates),
+            &progress,
+        )?;
+        found.extend(rows.iter().filter_map(|it| it.intended.percentile_us(0.99)));
+        found.sort_by(f64::total_cmp);
+    }
+    let median = |all: &[f64]| all.get(all.len() / 2).copied().unwrap_or(f64::NAN);
+    let [automatic, off] = [median(&p99[0]), median(&p99[1])];
+    goals.push(Goal {
+        name: "bytes.automatic-adds-us-at-p99-of-1-khz".into(),
+        measured: automatic - off,
+        at: format!("{automatic:.1} and {off:.1} µs"),
+        side: Side::Below,
+        bound: 20.0,
+    });
+    Ok(goals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_goal_takes_its_worst_size() {
+        let mut rates = Rates::new();
+        for (name, at_8, at_64) in [
+            ("off", 100.0, 100.0),
+            ("1400", 200.0, 400.0),
+            ("5000", 300.0, 500.0),
+            ("automatic", 150.0, 480.0),
+            (CYCLONE, 1.0, 250.0),
+        ] {
+            rates.insert((name.into(), 8), at_8);
+            rates.insert((name.into(), 64), at_64);
+        }
+        let measured: Vec<f64> = judged(&rates).iter().map(|it| it.measured).collect();
+        assert_eq!(measured, [2.0, 0.96, 0.75]);
+    }
+}
