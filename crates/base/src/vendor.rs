@@ -45,6 +45,11 @@ impl VendorId {
         matches!(self, Self::CONNEXT | Self::CONNEXT_MICRO | Self::WHIMBREL)
     }
 
+    /// True for implementations that understand batches and do not say so.
+    pub const fn takes_batches_unsaid(self) -> bool {
+        matches!(self, Self::CONNEXT | Self::CONNEXT_MICRO)
+    }
+
     /// A name a person can read, or `"unknown"`.
     pub fn name(self) -> &'static str {
         match self {

@@ -30,6 +30,8 @@ pub struct MatchedReader {
     pub vendor: VendorId,
     /// It takes what the writer compresses.
     pub packed: bool,
+    /// It understands batches.
+    pub batches: bool,
 }
 
 impl MatchedReader {
@@ -54,4 +56,6 @@ pub struct MatchedWriter {
     pub vendor: VendorId,
     /// It said that it compresses; the payloads of others are never taken for compressed.
     pub packs: bool,
+    /// It said that it sends batches.
+    pub batches: bool,
 }

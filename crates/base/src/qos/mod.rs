@@ -10,6 +10,7 @@
 
 pub mod policy;
 
+pub mod batch;
 pub mod bundling;
 pub mod compression;
 pub mod data_representation;
@@ -52,6 +53,7 @@ pub mod features;
 #[cfg(test)]
 mod tests;
 
+pub use batch::Batch;
 pub use bundling::Bundling;
 pub use compatibility::{Verdict, compare, is_compatible};
 pub use compression::{Compression, CompressionIds};

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::batch::Batch;
 use super::bundling::Bundling;
 use super::compression::CompressionIds;
 use super::data_representation::{DataRepresentation, DataRepresentationId};
@@ -66,6 +67,9 @@ pub struct DataWriterQos {
     pub data_representation: DataRepresentation,
     /// When samples share messages; as the publisher says where nothing is said here.
     pub bundling: Option<Bundling>,
+    /// When samples leave as batches, to those who understand them; off by default. Decides alone
+    /// then when samples share messages.
+    pub batch: Option<Batch>,
 }
 
 impl Default for DataWriterQos {
@@ -88,6 +92,7 @@ impl Default for DataWriterQos {
             writer_data_lifecycle: WriterDataLifecycle::default(),
             data_representation: DataRepresentation::default(),
             bundling: None,
+            batch: None,
         }
     }
 }
@@ -152,6 +157,13 @@ impl DataWriterQos {
         self
     }
 
+    /// When samples leave as batches, to those who understand them.
+    #[must_use]
+    pub fn batch(mut self, batch: Batch) -> Self {
+        self.batch = Some(batch);
+        self
+    }
+
     /// Takes over what the topic says where topics and writers have the same policy: the
     /// standard's `copy_from_topic_qos`. DDS 1.4 §2.2.2.4.1.16.
     #[must_use]
@@ -208,6 +220,7 @@ impl DataWriterQos {
             writer_data_lifecycle,
             data_representation,
             bundling: _,
+            batch: _,
         } = self;
         supported(user_data)?;
         supported(durability)?;
@@ -249,6 +262,7 @@ impl DataWriterQos {
             writer_data_lifecycle,
             data_representation,
             bundling: _,
+            batch: _,
         } = self;
         changeable(user_data, &new.user_data)?;
         changeable(durability, &new.durability)?;

@@ -139,6 +139,7 @@ impl Builtin {
                     messages && peer.builtin_endpoint_qos & BEST_EFFORT_MESSAGE_READER != 0;
                 let reader = MatchedReader {
                     packed: false,
+                    batches: false,
                     guid: Guid::new(prefix, channel.reader_entity),
                     reliable: !best_effort,
                     durable: true,
@@ -157,6 +158,7 @@ impl Builtin {
             if peer.builtin_endpoints.contains(channel.writer_bit) {
                 let writer = MatchedWriter {
                     packs: false,
+                    batches: false,
                     guid: Guid::new(prefix, channel.writer_entity),
                     reliable: true,
                     durable: true,

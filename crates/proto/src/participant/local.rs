@@ -64,6 +64,7 @@ impl LocalWriter {
         endpoint.presentation = self.publisher.presentation;
         endpoint.group_data = self.publisher.group_data.clone();
         endpoint.topic_data = self.topic.topic_data.clone();
+        endpoint.batches = self.qos.batch.is_some();
         let data = WriterData {
             endpoint,
             qos: self.qos.clone(),
@@ -96,6 +97,7 @@ impl LocalReader {
         endpoint.presentation = self.subscriber.presentation;
         endpoint.group_data = self.subscriber.group_data.clone();
         endpoint.topic_data = self.topic.topic_data.clone();
+        endpoint.batches = true;
         let data = ReaderData {
             endpoint,
             qos: self.qos.clone(),

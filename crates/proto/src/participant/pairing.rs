@@ -104,6 +104,8 @@ impl Participant {
             packed_messages: participant.map_or(CompressionIds::NONE, |it| it.data.packed_messages),
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
             packed: self.takes_packed(writer, facts),
+            batches: announced.map_or(true, |data| data.endpoint.batches)
+                || participant.is_some_and(|it| it.data.vendor.takes_batches_unsaid()),
         })
     }
 
@@ -136,6 +138,8 @@ impl Participant {
             durable: facts.qos.durability != Durability::Volatile,
             locators: route.locators,
             vendor: vendor.unwrap_or(VendorId::WHIMBREL),
+            batches: facts.qos.batch.is_some()
+                || announced.is_some_and(|data| data.endpoint.batches),
             packs: !facts
                 .qos
                 .data_representation

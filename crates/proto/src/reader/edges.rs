@@ -118,7 +118,7 @@ proptest! {
         config.reliable = reliable;
         config.reorder_samples_max = 16;
         let mut reader = Reader::new(config);
-        reader.handle_matched(NOW, MatchedWriter { packs: false,
+        reader.handle_matched(NOW, MatchedWriter { packs: false, batches: false,
             guid: WRITER,
             reliable,
             durable: false,

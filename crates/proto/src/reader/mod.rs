@@ -43,6 +43,7 @@ use whimbrel_wire::submessage::Heartbeat;
 pub use self::batch::IncomingBatch;
 pub use self::config::{KeyExtractor, ReaderConfig, Unpacker};
 pub use self::deliver::{Incoming, IncomingFragments};
+use self::line::Line;
 pub use self::reassembly::FragmentRun;
 use self::writer_proxy::WriterProxy;
 use crate::agenda::Agenda;
@@ -253,6 +254,9 @@ impl Reader {
         }
         let account = Account::new(self.config.budget.clone());
         let mut proxy = WriterProxy::new(writer, account);
+        if proxy.info.batches {
+            proxy.line = Line::Batches;
+        }
         if reliable {
             // Our writers say what they have as soon as they are matched.
             let ours = proxy.info.vendor == VendorId::WHIMBREL;

@@ -79,6 +79,7 @@ pub(super) fn reader(adapt: impl FnOnce(&mut ReaderConfig)) -> Reader {
 pub(super) fn matched(reliable: bool) -> MatchedWriter {
     MatchedWriter {
         packs: false,
+        batches: false,
         guid: WRITER,
         reliable,
         durable: false,

@@ -15,11 +15,11 @@ use super::{Writer, WriterEvent};
 use crate::deadline::{Deadline, Reason, earlier};
 
 impl Writer {
-    /// An ACKNACK of the reader `from`. RTPS 2.5 §8.4.9.2, §8.3.8.1.
+    /// An ACKNACK of the reader `from`, said of changes. RTPS 2.5 §8.4.9.2, §8.3.8.1.
     ///
     /// # Errors
     /// Refuses strangers, repeated counts and numbers never written.
-    pub fn handle_acknack(
+    pub(super) fn handle_changes_acknack(
         &mut self,
         now: Instant,
         from: Guid,

@@ -7,6 +7,7 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 
+use super::batch::BatchLimits;
 use super::bundle::Bundling;
 
 /// Settings of a [`super::Writer`].
@@ -72,6 +73,9 @@ pub struct WriterConfig {
     pub bundling: Bundling,
     /// The codec by which whole messages may leave; none by default.
     pub packed_messages: CompressionIds,
+    /// What leaves together is a batch to those who understand that; off by default. Samples that
+    /// wait for others do so by `bundling`.
+    pub batch: Option<BatchLimits>,
 }
 
 impl WriterConfig {
@@ -105,6 +109,7 @@ impl WriterConfig {
             local_burst_bytes_max: 512 * 1024,
             bundling: Bundling::Off,
             packed_messages: CompressionIds::NONE,
+            batch: None,
         }
     }
 }

@@ -93,6 +93,7 @@ proptest! {
         let mut now = Instant(1_000_000_000);
         writer.handle_matched(now, MatchedReader {
             packed: false,
+            batches: false,
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             guid: READER,

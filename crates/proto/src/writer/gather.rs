@@ -90,11 +90,13 @@ impl Writer {
             self.bundle.leave(Cause::Full);
             return;
         }
-        if self.bundle.bytes.saturating_add(bytes) > room {
+        let after = self.bundle.bytes.saturating_add(bytes);
+        let count = self.bundle.samples.saturating_add(1);
+        if after > room || self.is_too_much_for_a_batch(count, after) {
             self.bundle.leave(Cause::Full);
         }
         self.bundle.add(now, sequence, bytes);
-        if self.bundle.bytes.saturating_add(bytes) > room {
+        if self.bundle.bytes.saturating_add(bytes) > room || self.is_a_batch() {
             self.bundle.leave(Cause::Full);
         } else if self.bundle.is_enough(now) {
             let time = self.bundle.leaves_at.is_some_and(|at| at <= now);
@@ -103,8 +105,30 @@ impl Writer {
         }
     }
 
+    /// Octets of data among `bytes` of message that `samples` make.
+    fn data_bytes(samples: u32, bytes: usize) -> usize {
+        let heads = usize::try_from(samples).unwrap_or(usize::MAX);
+        bytes.saturating_sub(heads.saturating_mul(DATA_HEAD_BYTES))
+    }
+
+    fn is_too_much_for_a_batch(&self, samples: u32, bytes: usize) -> bool {
+        let data = Self::data_bytes(samples, bytes);
+        let batches = self.batches.as_ref();
+        batches.is_some_and(|it| it.is_too_much(data))
+    }
+
+    fn is_a_batch(&self) -> bool {
+        let (samples, bytes) = (self.bundle.samples, self.bundle.bytes);
+        let data = Self::data_bytes(samples, bytes);
+        let batches = self.batches.as_ref();
+        batches.is_some_and(|it| it.is_full(samples, data))
+    }
+
     /// Largest message in which changes leave together, in octets.
     pub(super) fn bundle_bytes_max(&self) -> usize {
+        if self.batches.is_some() {
+            return self.bundle.bytes_max();
+        }
         self.message_bytes_max().min(self.bundle.bytes_max())
     }
 

@@ -52,6 +52,7 @@ impl Writer {
         }
         self.repairs.touch(guid);
         self.shrink_fragments();
+        self.note_batch_readers();
         self.update_acknowledged();
         self.arm_heartbeat(now);
     }
@@ -132,6 +133,7 @@ impl Writer {
             if self.forms.packed {
                 self.choose_forms();
             }
+            self.note_batch_readers();
             self.update_acknowledged();
             self.arm_heartbeat(now);
             self.progress = true;

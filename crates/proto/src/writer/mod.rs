@@ -9,6 +9,9 @@
 
 mod acknowledge;
 mod audience;
+mod batch;
+#[cfg(test)]
+mod batch_tests;
 mod bundle;
 mod config;
 mod divide;
@@ -45,6 +48,8 @@ use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 use self::audience::Audience;
+use self::batch::Batches;
+pub use self::batch::{BatchLimits, BlockPacker};
 use self::bundle::{Bundle, Cause};
 pub use self::bundle::{Bundling, BundlingStatistics};
 pub use self::config::WriterConfig;
@@ -163,6 +168,8 @@ pub struct Writer {
     held_until: Option<Instant>,
     /// What waits to leave with others.
     bundle: Bundle,
+    /// What is known of batches, where they are sent.
+    batches: Option<Batches>,
     /// New changes were sent, and nobody has asked how long that took.
     departed: bool,
     /// A reader that has acknowledged no more than all have.
@@ -205,6 +212,9 @@ impl Writer {
             departed_at: None,
             held_until: None,
             bundle: Bundle::new(MessageBuilder::new(config.guid.prefix), config.bundling),
+            batches: config
+                .batch
+                .map(|limits| Batches::new(limits, Account::new(config.budget.clone()))),
             departed: false,
             laggard: None,
             debtor: None,
@@ -232,6 +242,7 @@ impl Writer {
     pub fn statistics(&self) -> WriterStatistics {
         WriterStatistics {
             bundling: self.bundle.statistics,
+            batches: self.batches.as_ref().map_or(0, Batches::sent),
             ..self.statistics
         }
     }
@@ -331,6 +342,10 @@ impl Writer {
     }
 
     fn fragment_bytes(&self) -> u16 {
+        if self.batches.is_some() {
+            // A batch has no fragments: it is as large a datagram as it takes.
+            return u16::MAX & !3;
+        }
         let bytes = self
             .message_bytes_max()
             .saturating_sub(MESSAGE_OVERHEAD_BYTES)
@@ -432,7 +447,8 @@ impl Writer {
     /// True when some reader takes compressed changes, or one that does may come for what is
     /// written now.
     pub fn wants_packed(&self) -> bool {
-        self.config.durable || self.forms.wanted
+        // Batches are compressed as a whole.
+        self.batches.is_none() && (self.config.durable || self.forms.wanted)
     }
 
     /// Number of matched readers.

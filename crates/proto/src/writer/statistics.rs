@@ -29,6 +29,8 @@ pub struct WriterStatistics {
     pub given_up: u64,
     /// Changes handed to readers of this process, past the network; once for each reader.
     pub in_process: u64,
+    /// Batches sent, not counting those sent again.
+    pub batches: u64,
     /// Of changes that waited for others.
     pub bundling: BundlingStatistics,
 }

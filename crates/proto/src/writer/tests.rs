@@ -78,6 +78,7 @@ pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
         receive_buffer_bytes: 0,
         packed_messages: whimbrel_base::qos::CompressionIds::NONE,
         packed: false,
+        batches: false,
         guid: READER,
         reliable,
         durable,

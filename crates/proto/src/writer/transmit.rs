@@ -16,8 +16,8 @@ use crate::outbox::Outbox;
 const OWN_HEARTBEATS_MAX: usize = 8;
 
 impl Writer {
-    /// Sends whatever is due at `now`.
-    pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+    /// Sends whatever is due at `now`, said of changes.
+    pub(super) fn transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced_until = None;
         self.held_until = None;
         self.message.set_bulk(self.sends_bulk());

@@ -8,11 +8,12 @@ use whimbrel_base::qos::{Compression, CompressionIds, PolicyId, UnsupportedPolic
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_compress::{Codec, CodecKind, Level, claim_bytes_max};
 use whimbrel_proto::reader::{ReaderStatistics, Unpacker};
+use whimbrel_proto::writer::BlockPacker;
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES, plain_data};
 
 use super::clock;
-use super::sync::Arc;
 use super::sync::atomic::{AtomicU64, Ordering};
+use super::sync::{Arc, Mutex, lock};
 use crate::error::Error;
 
 /// Slabs that hold one sample of usual size each; larger ones are allocated one by one.
@@ -152,6 +153,16 @@ impl Packer {
         out.truncate(head + length);
         Compressed::finish(representation, self.id, plain_bytes, out);
         Some(self.pool.share(buffer))
+    }
+}
+
+/// Compresses whole batches with the packer of their writer.
+#[derive(Debug)]
+pub(crate) struct BlockPack(pub(crate) Arc<Mutex<Packer>>);
+
+impl BlockPacker for BlockPack {
+    fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes> {
+        lock(&self.0).pack(payload)
     }
 }
 

@@ -1,16 +1,23 @@
 //! What the QoS of a writer and its publisher comes to.
 
 use whimbrel_base::guid::Guid;
-use whimbrel_base::qos::{Bundling, DataWriterQos, History, PublisherQos, ReliabilityKind};
+use whimbrel_base::qos::{Batch, Bundling, DataWriterQos, History, PublisherQos, ReliabilityKind};
 use whimbrel_base::time::Duration;
 use whimbrel_proto::writer::{self, WriterConfig};
 
+use crate::domain::InProcess;
 use crate::error::Error;
 
 /// Refuses QoS that contradicts itself or does not exist here.
 pub(super) fn check(qos: &DataWriterQos) -> Result<(), Error> {
     qos.check()?;
     qos.check_supported()?;
+    if let Some(batch) = qos.batch.filter(|it| !it.is_valid()) {
+        return Err(Error::BadParameter(format!(
+            "{batch:?}: at least one sample and one octet, at most {} octets",
+            Batch::DATA_BYTES_MAX
+        )));
+    }
     qos.bundling.map_or(Ok(()), check_bundling)
 }
 
@@ -22,7 +29,14 @@ pub(super) fn machine_config(
 ) -> WriterConfig {
     let mut config = WriterConfig::new(guid);
     config.bundling = bundling_of(qos, publisher);
-    config.packed_messages = qos.data_representation.compression.offered();
+    if qos.batch.is_none() {
+        // Batches are compressed by themselves.
+        config.packed_messages = qos.data_representation.compression.offered();
+    }
+    config.batch = qos.batch.map(|batch| writer::BatchLimits {
+        samples_max: batch.max_samples.unwrap_or(u32::MAX),
+        bytes_max: batch.max_data_bytes,
+    });
     config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
     config.durable = qos.durability != Default::default();
     config.depth = match qos.history {
@@ -53,6 +67,12 @@ pub(super) fn check_bundling(bundling: Bundling) -> Result<(), Error> {
 
 /// How a writer's samples leave.
 pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> writer::Bundling {
+    if let Some(batch) = writer.batch {
+        return writer::Bundling::UpTo {
+            message_bytes_max: Bundling::MESSAGE_BYTES_MAX,
+            wait: batch.max_flush_delay,
+        };
+    }
     match writer.bundling.unwrap_or(publisher.bundling) {
         Bundling::Automatic => writer::Bundling::Automatic,
         Bundling::Off => writer::Bundling::Off,
@@ -68,4 +88,29 @@ pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> w
             }
         }
     }
+}
+
+/// The largest sample of a writer: one of batches must fit a datagram.
+pub(super) fn sample_bytes_max(qos: &DataWriterQos, limit: usize) -> usize {
+    match qos.batch {
+        Some(_) => limit.min(Batch::DATA_BYTES_MAX),
+        None => limit,
+    }
+}
+
+/// Whether samples pass readers of the process by hand: batches are for the network.
+pub(super) fn in_process(qos: &DataWriterQos, usual: InProcess) -> InProcess {
+    match qos.batch {
+        Some(_) => InProcess::Off,
+        None => usual,
+    }
+}
+
+/// Batches are part of what readers were told when the writer was announced.
+pub(super) fn check_batch_change(old: &DataWriterQos, new: &DataWriterQos) -> Result<(), Error> {
+    if old.batch == new.batch {
+        return Ok(());
+    }
+    let why = "the limits of batches cannot change: make another writer";
+    Err(Error::PreconditionNotMet(why.into()))
 }

@@ -19,10 +19,12 @@ use whimbrel_proto::{LocalWriter, Participant};
 use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
 
 use super::publisher::{Publisher, PublisherInner};
-use super::settings::{bundling_of, check, machine_config};
+use super::settings::{
+    bundling_of, check, check_batch_change, in_process, machine_config, sample_bytes_max,
+};
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
-use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
+use crate::driver::compression::{BlockPack, CompressionStatistics, Packer, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
@@ -52,7 +54,7 @@ pub(crate) struct WriterInner {
     pub(crate) qos: Mutex<DataWriterQos>,
     pub(super) representation: Representation,
     /// Compresses what is written.
-    packer: Option<Mutex<Packer>>,
+    packer: Option<Arc<Mutex<Packer>>>,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
 }
@@ -138,7 +140,7 @@ impl<T: DdsType> DataWriter<T> {
         );
         config.budget = Some(Arc::clone(&participant.core.budget));
         let limits = participant.core.look(|control| control.config().limits);
-        config.sample_bytes_max = limits.sample_bytes_max;
+        config.sample_bytes_max = sample_bytes_max(&qos, limits.sample_bytes_max);
         config.instances_max = config.instances_max.min(limits.instances_max);
         let core = WriterCore::new(
             config,
@@ -150,11 +152,18 @@ impl<T: DdsType> DataWriter<T> {
             ),
             Arc::clone(&participant.core.warnings),
             Manners {
-                in_process: participant.core.in_process(),
+                in_process: in_process(&qos, participant.core.in_process()),
                 data_type: Some(TypeId::of::<T>()),
             },
         );
-        core.lock().packer = BundlePacker::new(&compression);
+        if qos.batch.is_none() {
+            core.lock().packer = BundlePacker::new(&compression);
+        }
+        let packer = Packer::new(&compression).map(|it| Arc::new(Mutex::new(it)));
+        if let Some(packer) = &packer {
+            let blocks = BlockPack(Arc::clone(packer));
+            core.lock().machine.set_block_packer(Some(Box::new(blocks)));
+        }
         participant.core.add_writer(&core);
         let inner = Arc::new(WriterInner {
             core,
@@ -162,7 +171,7 @@ impl<T: DdsType> DataWriter<T> {
             publisher: Arc::clone(&publisher.inner),
             qos: Mutex::new(qos),
             representation,
-            packer: Packer::new(&compression).map(Mutex::new),
+            packer,
             data_type: TypeId::of::<T>(),
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
@@ -214,6 +223,7 @@ impl<T: DdsType> DataWriter<T> {
         {
             let mut current = lock(&self.inner.qos);
             current.check_change(&qos)?;
+            check_batch_change(&current, &qos)?;
             *current = qos;
         }
         self.inner.follow_group();

@@ -14,7 +14,9 @@ use super::encapsulation::{guid_or_key_hash, read_parameters};
 use super::participant_data::{push_locator, put_string, read_bounded_octets, write_locators};
 use super::policy::{Readable, put_changed};
 use crate::field::{read_entity_id, read_guid, read_locator};
-use crate::parameter::value::{read_short_string, read_strings, write_string, write_strings};
+use crate::parameter::value::{
+    read_bool, read_short_string, read_strings, write_string, write_strings,
+};
 use crate::parameter::{Parameter, ParameterId, ParameterListWriter};
 use crate::property::PropertyList;
 
@@ -52,6 +54,9 @@ pub struct EndpointData {
     /// The writer does not want positive acknowledgements, or the reader sends none (a parameter
     /// of Fast DDS, read from Fast DDS only and never sent).
     pub disable_positive_acks: bool,
+    /// The writer sends batches, or the reader takes them (a parameter of Whimbrel, read from
+    /// Whimbrel only).
+    pub batches: bool,
     /// How many parameters were not understood.
     pub unknown_parameters: usize,
 }
@@ -75,6 +80,7 @@ impl EndpointData {
             type_information: None,
             type_object: None,
             disable_positive_acks: false,
+            batches: false,
             unknown_parameters: 0,
         }
     }
@@ -151,6 +157,9 @@ impl EndpointData {
             ParameterId::FAST_DDS_DISABLE_POSITIVE_ACKS if context.vendor == VendorId::FAST_DDS => {
                 self.disable_positive_acks = cursor.u8()? != 0;
             }
+            ParameterId::WHIMBREL_BATCHES if context.vendor == VendorId::WHIMBREL => {
+                self.batches = read_bool(cursor)?;
+            }
             // Known and of no use: the version and vendor of the message count.
             ParameterId::PROTOCOL_VERSION | ParameterId::VENDOR_ID => {}
             _ => return Ok(false),
@@ -176,6 +185,7 @@ impl EndpointData {
             type_information,
             type_object,
             disable_positive_acks: _,
+            batches,
             unknown_parameters: _,
         } = self;
         let participant = self.participant().to_bytes();
@@ -201,6 +211,9 @@ impl EndpointData {
         put_string(list, ParameterId::ENTITY_NAME, entity_name);
         if !properties.is_empty() {
             list.put(ParameterId::PROPERTY_LIST, |out| properties.compose(out));
+        }
+        if *batches {
+            list.put(ParameterId::WHIMBREL_BATCHES, |out| out.u8(1));
         }
         if let Some(information) = type_information {
             list.put(ParameterId::TYPE_INFORMATION, |out| out.bytes(information));

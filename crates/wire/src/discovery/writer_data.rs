@@ -120,6 +120,7 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos) {
         writer_data_lifecycle: _,
         data_representation,
         bundling: _,
+        batch: _,
     } = qos;
     put(list, reliability);
     put(list, durability);

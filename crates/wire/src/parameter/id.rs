@@ -171,6 +171,8 @@ impl ParameterId {
     pub const WHIMBREL_RECEIVE_BUFFER: Self = Self(0x8c03);
     /// Of Whimbrel: codecs by which a participant takes whole messages.
     pub const WHIMBREL_PACKED_MESSAGES: Self = Self(0x8c02);
+    /// Of Whimbrel: the writer sends batches, or the reader takes them.
+    pub const WHIMBREL_BATCHES: Self = Self(0x8c04);
     /// Of Fast DDS: the writer does not want positive acknowledgements.
     pub const FAST_DDS_DISABLE_POSITIVE_ACKS: Self = Self(0x8005);
 

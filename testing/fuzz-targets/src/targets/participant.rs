@@ -160,6 +160,7 @@ impl Player {
                 receive_buffer_bytes: 0,
                 packed_messages: whimbrel_base::qos::CompressionIds::NONE,
                 packed: false,
+                batches: false,
                 guid,
                 reliable,
                 durable,
@@ -172,6 +173,7 @@ impl Player {
         } else {
             let writer = MatchedWriter {
                 packs: false,
+                batches: false,
                 guid,
                 reliable,
                 durable,

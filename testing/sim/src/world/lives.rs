@@ -163,6 +163,7 @@ impl World {
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
+            batches: false,
             guid: reader,
             reliable: settings.reliable,
             durable: settings.durable,
@@ -210,6 +211,7 @@ impl World {
         let settings = self.scenario.writers[plan];
         let matched = MatchedWriter {
             packs: false,
+            batches: false,
             guid: writer,
             reliable: settings.reliable,
             durable: settings.durable,

@@ -63,6 +63,7 @@ fn large_samples_of_several_writers_do_not_lock_each_other_out() {
     for guid in &writers {
         let info = MatchedWriter {
             packs: false,
+            batches: false,
             guid: *guid,
             ..matched(true)
         };
@@ -119,6 +120,7 @@ fn a_writer_that_never_completes_anything_keeps_no_other_out() {
     for guid in [endless, modest] {
         let info = MatchedWriter {
             packs: false,
+            batches: false,
             guid,
             ..matched(true)
         };

@@ -11,6 +11,7 @@ pub(super) fn join(writer: &mut Writer, reader: &mut Reader) {
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
+            batches: false,
             guid: READER,
             reliable: true,
             durable: false,

@@ -1,0 +1,49 @@
+//! Batches: samples that travel, are acknowledged and repaired as one.
+
+use crate::time::Duration;
+
+/// When the samples that wait in a batch leave: whichever is reached first. Names and defaults are
+/// those of the policy BATCH of Connext.
+///
+/// Only readers of Whimbrel and of Connext understand batches; all others get the same samples one
+/// by one, at the same time. A batch is compressed as a whole where the writer compresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// So many samples; no limit by default.
+    pub max_samples: Option<u32>,
+    /// So many octets of serialized samples: 1024 by default. A larger sample is a batch of its
+    /// own; one that does not fit a datagram is refused.
+    pub max_data_bytes: usize,
+    /// So long after the first of them was written; by default they wait for the program to flush.
+    pub max_flush_delay: Duration,
+}
+
+impl Batch {
+    /// Greatest number of octets: what fits a datagram, with everything around it.
+    pub const DATA_BYTES_MAX: usize = 60_000;
+
+    /// Batches of at most so many samples, and as many octets as fit a datagram.
+    pub const fn of_samples(max_samples: u32) -> Self {
+        Self {
+            max_samples: Some(max_samples),
+            max_data_bytes: Self::DATA_BYTES_MAX,
+            max_flush_delay: Duration::INFINITE,
+        }
+    }
+
+    /// True where the limits make sense.
+    pub const fn is_valid(&self) -> bool {
+        let some = !matches!(self.max_samples, Some(0));
+        some && self.max_data_bytes >= 1 && self.max_data_bytes <= Self::DATA_BYTES_MAX
+    }
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            max_samples: None,
+            max_data_bytes: 1024,
+            max_flush_delay: Duration::INFINITE,
+        }
+    }
+}
