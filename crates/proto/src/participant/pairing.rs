@@ -104,7 +104,7 @@ impl Participant {
             packed_messages: participant.map_or(CompressionIds::NONE, |it| it.data.packed_messages),
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
             packed: self.takes_packed(writer, facts),
-            batches: announced.map_or(true, |data| data.endpoint.batches)
+            batches: announced.is_none_or(|data| data.endpoint.batches)
                 || participant.is_some_and(|it| it.data.vendor.takes_batches_unsaid()),
         })
     }

@@ -110,6 +110,7 @@ impl Net {
                 message_bytes_max: 1472,
                 vendor: VendorId::WHIMBREL,
                 packed: false,
+                receive_buffer_bytes: 0,
                 batches,
             },
         );

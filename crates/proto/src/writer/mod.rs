@@ -344,7 +344,7 @@ impl Writer {
     fn fragment_bytes(&self) -> u16 {
         if self.batches.is_some() {
             // A batch has no fragments: it is as large a datagram as it takes.
-            return u16::MAX & !3;
+            return 65_532;
         }
         let bytes = self
             .message_bytes_max()

@@ -1,6 +1,7 @@
 //! The public API on loopback.
 
 mod asynchronous;
+mod batches;
 mod bundling;
 mod compression;
 mod conditions;

@@ -1,10 +1,10 @@
 //! What ZLIB saves of a log, line by line and in batches: of the payload by arithmetic, on the wire
-//! by what a writer's sockets sent.
+//! by what a writer's sockets sent, with batches of the bus.
 
 use std::time::Duration;
 
 use whimbrel::domain::InProcess;
-use whimbrel::qos::{Bundling, CompressionIds};
+use whimbrel::qos::{Batch, Bundling, CompressionIds};
 use whimbrel::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Error};
 use whimbrel_bench::goal::{Goal, Side};
 use whimbrel_compress::{Codec, CodecKind, Level};
@@ -30,9 +30,9 @@ const OWN_LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/whimbrel-
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A batch of lines as one sample.
+/// The sample of the benchmark.
 #[derive(DdsType, Debug, Default)]
-struct Lines {
+struct Line {
     text: String,
 }
 
@@ -91,18 +91,19 @@ fn payload_saved(lines: &[String], together: usize) -> Result<f64, Failure> {
     Ok(percent(before, after))
 }
 
-/// What is saved of all octets that a writer of so many lines at a time sends, headers,
-/// heartbeats and what surrounds datagrams included.
+/// What is saved of all octets that a writer of batches of so many lines sends, headers, heartbeats
+/// and what surrounds datagrams included.
 fn wire_saved(lines: &[String], together: usize) -> Result<f64, String> {
     let lines = &lines[..lines.len().min(WIRE_LINES)];
-    let plain = wire_bytes(lines, together, None).map_err(|it| it.to_string())?;
-    let packed = wire_bytes(lines, together, Some(CompressionIds::ZLIB));
+    let batch = u32::try_from(together).map_err(|error| error.to_string())?;
+    let plain = wire_bytes(lines, batch, None).map_err(|it| it.to_string())?;
+    let packed = wire_bytes(lines, batch, Some(CompressionIds::ZLIB));
     Ok(percent(plain, packed.map_err(|it| it.to_string())?))
 }
 
 fn wire_bytes(
     lines: &[String],
-    together: usize,
+    together: u32,
     codec: Option<CompressionIds>,
 ) -> Result<u64, Error> {
     let open = || {
@@ -110,22 +111,24 @@ fn wire_bytes(
         builder.in_process(InProcess::Off).build()
     };
     let (writing, reading) = (open()?, open()?);
-    let topic = |of: &DomainParticipant| of.create_topic::<Lines>("lines");
+    let topic = |of: &DomainParticipant| of.create_topic::<Line>("lines");
     let reader = DataReaderQos::default().reliable().keep_all();
     let reader = reading.create_datareader(&topic(&reading)?, reader)?;
     let mut qos = DataWriterQos::default().reliable().keep_all();
-    qos = qos.bundling(Bundling::Off);
+    qos = match together {
+        1 => qos.bundling(Bundling::Off),
+        _ => qos.batch(Batch::of_samples(together)),
+    };
     let compression = &mut qos.data_representation.compression;
     compression.compression_ids = codec;
     compression.writer_compression_threshold = Some(0);
     let writer = writing.create_datawriter(&topic(&writing)?, qos)?;
     writer.wait_for_matched(1, PATIENCE)?;
     let before = writing.diagnostics().sent;
-    for group in lines.chunks(together) {
-        writer.write(&Lines {
-            text: group.concat(),
-        })?;
+    for line in lines {
+        writer.write(&Line { text: line.clone() })?;
     }
+    writer.flush();
     writer.wait_for_acknowledgments(PATIENCE)?;
     let after = writing.diagnostics().sent;
     let samples = reader.take(usize::MAX)?;

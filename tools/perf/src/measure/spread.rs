@@ -40,6 +40,13 @@ impl Spread {
         let _ = self.trips.add(&round);
     }
 
+    /// Adds all rounds of `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.round_p50s_us.extend(&other.round_p50s_us);
+        // The same bounds, so it fits.
+        let _ = self.trips.add(&other.trips);
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.trips.len()
     }
