@@ -111,6 +111,7 @@ impl Net {
                 vendor: VendorId::WHIMBREL,
                 packed: false,
                 receive_buffer_bytes: 0,
+                packed_messages: whimbrel_base::qos::CompressionIds::NONE,
                 batches,
             },
         );

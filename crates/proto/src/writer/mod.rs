@@ -12,6 +12,7 @@ mod audience;
 mod batch;
 #[cfg(test)]
 mod batch_tests;
+mod batched;
 mod bundle;
 mod config;
 mod divide;

@@ -6,6 +6,10 @@ use whimbrel_base::time::Duration;
 use whimbrel_proto::writer::{self, WriterConfig};
 
 use crate::domain::InProcess;
+use crate::driver::compression::{BlockPack, Packer};
+use crate::driver::packing::BundlePacker;
+use crate::driver::sync::{Arc, Mutex};
+use crate::driver::writer::WriterCore;
 use crate::error::Error;
 
 /// Refuses QoS that contradicts itself or does not exist here.
@@ -113,4 +117,18 @@ pub(super) fn check_batch_change(old: &DataWriterQos, new: &DataWriterQos) -> Re
     }
     let why = "the limits of batches cannot change: make another writer";
     Err(Error::PreconditionNotMet(why.into()))
+}
+
+/// Gives the writer what compresses: whole bundles, or whole batches, or each sample by what is
+/// given back.
+pub(super) fn set_packers(core: &WriterCore, qos: &DataWriterQos) -> Option<Arc<Mutex<Packer>>> {
+    let compression = &qos.data_representation.compression;
+    let mut state = core.lock();
+    if qos.batch.is_none() {
+        state.packer = BundlePacker::new(compression);
+    }
+    let packer = Arc::new(Mutex::new(Packer::new(compression)?));
+    let blocks = BlockPack(Arc::clone(&packer));
+    state.machine.set_block_packer(Some(Box::new(blocks)));
+    Some(packer)
 }

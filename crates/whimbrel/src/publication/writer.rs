@@ -21,14 +21,14 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 use super::publisher::{Publisher, PublisherInner};
 use super::settings::{
     bundling_of, check, check_batch_change, in_process, machine_config, sample_bytes_max,
+    set_packers,
 };
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
-use crate::driver::compression::{BlockPack, CompressionStatistics, Packer, check_built_in};
+use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
-use crate::driver::packing::BundlePacker;
 use crate::driver::status::EntityStatus;
 use crate::driver::writer::{Draft, WriterCore};
 use crate::error::Error;
@@ -133,11 +133,8 @@ impl<T: DdsType> DataWriter<T> {
             EntityKind::WriterNoKey
         };
         let entity = participant.next_entity(kind);
-        let mut config = machine_config(
-            participant.core.guid(entity),
-            &qos,
-            &lock(&publisher.inner.qos),
-        );
+        let guid = participant.core.guid(entity);
+        let mut config = machine_config(guid, &qos, &lock(&publisher.inner.qos));
         config.budget = Some(Arc::clone(&participant.core.budget));
         let limits = participant.core.look(|control| control.config().limits);
         config.sample_bytes_max = sample_bytes_max(&qos, limits.sample_bytes_max);
@@ -156,14 +153,7 @@ impl<T: DdsType> DataWriter<T> {
                 data_type: Some(TypeId::of::<T>()),
             },
         );
-        if qos.batch.is_none() {
-            core.lock().packer = BundlePacker::new(&compression);
-        }
-        let packer = Packer::new(&compression).map(|it| Arc::new(Mutex::new(it)));
-        if let Some(packer) = &packer {
-            let blocks = BlockPack(Arc::clone(packer));
-            core.lock().machine.set_block_packer(Some(Box::new(blocks)));
-        }
+        let packer = set_packers(&core, &qos);
         participant.core.add_writer(&core);
         let inner = Arc::new(WriterInner {
             core,

@@ -39,13 +39,13 @@ pub struct BatchLimits {
 
 /// A change on its way into a batch.
 #[derive(Debug)]
-pub(super) struct Item {
-    pub(super) number: SequenceNumber,
-    pub(super) content: Content,
-    pub(super) inline_qos: Option<Vec<u8>>,
+pub(crate) struct Item {
+    pub(crate) number: SequenceNumber,
+    pub(crate) content: Content,
+    pub(crate) inline_qos: Option<Vec<u8>>,
     /// With its encapsulation header; nothing where there is no data.
-    pub(super) payload: SharedBytes,
-    pub(super) timestamp: Timestamp,
+    pub(crate) payload: SharedBytes,
+    pub(crate) timestamp: Timestamp,
 }
 
 impl Item {
@@ -60,10 +60,10 @@ impl Item {
 
 /// A batch as it travels.
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) samples: BatchedSamplesWriter,
-    pub(super) payload: SharedBytes,
-    pub(super) timestamp: Timestamp,
+pub(crate) struct Block {
+    pub(crate) samples: BatchedSamplesWriter,
+    pub(crate) payload: SharedBytes,
+    pub(crate) timestamp: Timestamp,
 }
 
 impl Block {
@@ -102,39 +102,39 @@ impl Block {
 
 /// One batch, or several in a row of which nothing is left.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// The first batch.
-    pub(super) number: SequenceNumber,
+    pub(crate) number: SequenceNumber,
     /// The last one; the same but for those of which nothing is left.
-    pub(super) number_last: SequenceNumber,
+    pub(crate) number_last: SequenceNumber,
     /// The changes in it.
-    pub(super) first: SequenceNumber,
-    pub(super) last: SequenceNumber,
-    pub(super) block: Option<Block>,
+    pub(crate) first: SequenceNumber,
+    pub(crate) last: SequenceNumber,
+    pub(crate) block: Option<Block>,
 }
 
 /// All batches so far: together they hold each change that was sent, or given up, once.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(crate) struct Records {
     all: VecDeque<Record>,
     sweep_at: usize,
 }
 
 impl Records {
     /// The number of the next batch.
-    pub(super) fn next_number(&self) -> SequenceNumber {
+    pub(crate) fn next_number(&self) -> SequenceNumber {
         let last = self.all.back();
         last.map_or(SequenceNumber::FIRST, |it| it.number_last.next())
     }
 
     /// The first change that is in no batch yet.
-    pub(super) fn next_change(&self) -> SequenceNumber {
+    pub(crate) fn next_change(&self) -> SequenceNumber {
         let last = self.all.back();
         last.map_or(SequenceNumber::FIRST, |it| it.last.next())
     }
 
     /// The batch that holds a change; the next one where none does yet.
-    pub(super) fn batch_of(&self, change: SequenceNumber) -> SequenceNumber {
+    pub(crate) fn batch_of(&self, change: SequenceNumber) -> SequenceNumber {
         let Some(record) = self.at_change(change) else {
             return self.next_number();
         };
@@ -143,25 +143,25 @@ impl Records {
     }
 
     /// The first change of a batch; the next one where there is no such batch yet.
-    pub(super) fn first_of(&self, number: SequenceNumber) -> SequenceNumber {
+    pub(crate) fn first_of(&self, number: SequenceNumber) -> SequenceNumber {
         let Some(record) = self.at_number(number) else {
             return self.next_change();
         };
         record.first.plus(number.since(record.number))
     }
 
-    pub(super) fn at_change(&self, change: SequenceNumber) -> Option<&Record> {
+    pub(crate) fn at_change(&self, change: SequenceNumber) -> Option<&Record> {
         let at = self.all.partition_point(|it| it.last < change);
         self.all.get(at)
     }
 
-    pub(super) fn at_number(&self, number: SequenceNumber) -> Option<&Record> {
+    pub(crate) fn at_number(&self, number: SequenceNumber) -> Option<&Record> {
         let at = self.all.partition_point(|it| it.number_last < number);
         self.all.get(at)
     }
 
     /// Puts all changes up to `last` that are in no batch yet into some: nothing of them was sent.
-    pub(super) fn cover(&mut self, last: SequenceNumber) {
+    pub(crate) fn cover(&mut self, last: SequenceNumber) {
         while self.next_change() <= last {
             let first = self.next_change();
             let end = first.plus(UNSENT_SAMPLES).previous().min(last);
@@ -181,7 +181,7 @@ impl Records {
     }
 
     /// Makes the next batch, of `items`, whose numbers rise and are in no batch yet.
-    pub(super) fn form(
+    pub(crate) fn form(
         &mut self,
         items: &[Item],
         packer: Option<&mut Box<dyn BlockPacker>>,
@@ -193,7 +193,7 @@ impl Records {
     }
 
     /// Puts a batch together again from what is left of it.
-    pub(super) fn compose(
+    pub(crate) fn compose(
         &mut self,
         number: SequenceNumber,
         items: &[Item],
@@ -208,12 +208,12 @@ impl Records {
     }
 
     /// Forgets how batches travel: from now on they do otherwise.
-    pub(super) fn drop_blocks(&mut self) {
+    pub(crate) fn drop_blocks(&mut self) {
         self.all.iter_mut().for_each(|it| it.block = None);
     }
 
     /// Lets go of batches of which `is_kept` says that no change is, now and then.
-    pub(super) fn sweep(&mut self, is_kept: impl Fn(&Record) -> bool) {
+    pub(crate) fn sweep(&mut self, is_kept: impl Fn(&Record) -> bool) {
         if self.all.len() < self.sweep_at {
             return;
         }
@@ -237,7 +237,7 @@ impl Records {
     }
 
     /// Octets that they hold.
-    pub(super) fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         let blocks = self.all.iter().filter_map(|it| it.block.as_ref());
         let sum = blocks.map(Block::held_bytes);
         sum.fold(0, usize::saturating_add)
@@ -245,7 +245,7 @@ impl Records {
 }
 
 /// Cuts `items` into batches within `limits` whose samples are encoded alike.
-pub(super) fn cut(items: &[Item], limits: BatchLimits) -> impl Iterator<Item = &[Item]> {
+pub(crate) fn cut(items: &[Item], limits: BatchLimits) -> impl Iterator<Item = &[Item]> {
     let mut rest = items;
     core::iter::from_fn(move || {
         let first = rest.first()?;

@@ -26,23 +26,23 @@ const MESSAGE_BYTES_MAX: usize = 65_507;
 
 /// Where whose messages go.
 #[derive(Debug, Default)]
-pub(super) struct Addresses {
+pub(crate) struct Addresses {
     /// Of readers that take batches.
-    pub(super) batched: Vec<Locator>,
+    pub(crate) batched: Vec<Locator>,
     /// Of the others.
-    pub(super) plain: Vec<Locator>,
+    pub(crate) plain: Vec<Locator>,
 }
 
 /// Stands between the machine and the network.
-pub(super) struct Rewriting<'a, O> {
-    pub(super) outbox: &'a mut O,
-    pub(super) addresses: &'a Addresses,
-    pub(super) records: &'a mut Records,
-    pub(super) limits: BatchLimits,
-    pub(super) packer: Option<&'a mut Box<dyn BlockPacker>>,
+pub(crate) struct Rewriting<'a, O> {
+    pub(crate) outbox: &'a mut O,
+    pub(crate) addresses: &'a Addresses,
+    pub(crate) records: &'a mut Records,
+    pub(crate) limits: BatchLimits,
+    pub(crate) packer: Option<&'a mut Box<dyn BlockPacker>>,
     /// Batches sent to whom by now.
-    pub(super) sent: Vec<(SequenceNumber, EntityId)>,
-    pub(super) batches: &'a mut u64,
+    pub(crate) sent: Vec<(SequenceNumber, EntityId)>,
+    pub(crate) batches: &'a mut u64,
 }
 
 impl<O: Outbox> Rewriting<'_, O> {
