@@ -69,6 +69,7 @@ pub struct MessageBuilder {
     destination: GuidPrefix,
     bulk: bool,
     packs: bool,
+    shares: bool,
     /// Whole changes in the message.
     changes: usize,
 }
@@ -96,6 +97,12 @@ impl MessageBuilder {
     /// Whether messages with several whole changes leave by [`Outbox::send_bundle`] from now on.
     pub fn set_packs(&mut self, packs: bool) {
         self.packs = packs;
+    }
+
+    /// Whether messages leave by [`Outbox::send_shared`] from now on; they must name no
+    /// participant.
+    pub fn set_shares(&mut self, shares: bool) {
+        self.shares = shares;
     }
 
     fn clear(&mut self) {
@@ -153,6 +160,8 @@ impl MessageBuilder {
                 outbox.send_bulk(to, slices);
             } else if self.packs && self.changes > 1 {
                 outbox.send_bundle(to, slices);
+            } else if self.shares {
+                outbox.send_shared(to, slices, self.bytes_max);
             } else {
                 outbox.send(to, slices);
             }

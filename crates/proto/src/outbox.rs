@@ -15,6 +15,13 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
+    /// As [`Outbox::send`], for samples that may leave in one message of at most `bytes_max` octets
+    /// with those of other writers.
+    fn send_shared(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {
+        let _ = bytes_max;
+        self.send(to, parts);
+    }
+
     /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples.
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
         self.send(to, parts);

@@ -68,6 +68,8 @@ pub struct BundlingStatistics {
     pub flush: u64,
     /// Bundles that had formed by themselves and to which nothing came any more.
     pub idle: u64,
+    /// Bundles that left because others of the same participant did.
+    pub shared: u64,
     /// Bundles that left because history had no room, or a reader wanted an answer.
     pub room: u64,
 }
@@ -89,6 +91,7 @@ pub(super) enum Cause {
     Time,
     Flush,
     Idle,
+    Shared,
     Room,
 }
 
@@ -208,6 +211,7 @@ impl Bundle {
             Cause::Time => &mut statistics.time,
             Cause::Flush => &mut statistics.flush,
             Cause::Idle => &mut statistics.idle,
+            Cause::Shared => &mut statistics.shared,
             Cause::Room => &mut statistics.room,
         };
         *count = count.saturating_add(1);

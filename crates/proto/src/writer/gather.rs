@@ -48,6 +48,28 @@ impl Writer {
         }
     }
 
+    /// Lets what waits leave at the next transmission because that of another writer does, unless
+    /// it is to wait for [`Writer::resume`].
+    pub fn leave_along(&mut self) {
+        if self.bundle.holds == 0 {
+            self.bundle.leave(Cause::Shared);
+        }
+    }
+
+    /// Octets of message that wait for others, not for [`Writer::resume`].
+    pub fn waiting_bytes(&self) -> usize {
+        if self.bundle.holds > 0 {
+            return 0;
+        }
+        self.bundle.bytes
+    }
+
+    /// True where `bytes` octets of this and other writers fill a message of the size at which
+    /// what waits here leaves.
+    pub fn is_filled_by(&self, bytes: usize) -> bool {
+        bytes >= self.bundle_bytes_max().saturating_sub(FRAME_BYTES)
+    }
+
     /// True while the newest change waits and everything before it has left, so that there is
     /// nothing to transmit.
     pub fn is_waiting(&self) -> bool {

@@ -71,6 +71,7 @@ impl Writer {
         }
         message.flush(self.audience.destinations(), outbox);
         message.set_packs(false);
+        message.set_shares(false);
         if sealed {
             self.bundle.message = message;
         } else {
@@ -94,6 +95,7 @@ impl Writer {
             message
         };
         message.set_packs(packs);
+        message.set_shares(!packs);
         message
     }
 

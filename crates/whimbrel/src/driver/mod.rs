@@ -34,6 +34,7 @@ pub(crate) mod reader;
 pub(crate) mod reception;
 mod role;
 pub(crate) mod routing;
+pub(crate) mod sharing;
 pub(crate) mod sockets;
 pub(crate) mod status;
 pub(crate) mod sync;

@@ -8,6 +8,7 @@ use whimbrel_proto::Outbox;
 use super::joined::Joined;
 use super::outgoing::{Oversize, Way};
 use super::packing::BundlePacker;
+use super::sharing::Shared;
 use super::sockets::Sockets;
 
 /// How often room in a full send buffer is waited for, in all that leaves at once, before nothing
@@ -20,6 +21,8 @@ pub(crate) struct SocketOutbox<'a> {
     way: Way,
     joined: Joined,
     packer: Option<&'a mut BundlePacker>,
+    /// What leaves together with what other writers send.
+    shared: Option<&'a mut Shared>,
     /// The destinations of a datagram that goes with others, to be used again.
     apart: Vec<SocketAddr>,
 }
@@ -35,6 +38,7 @@ impl<'a> SocketOutbox<'a> {
             },
             joined: Joined::default(),
             packer: None,
+            shared: None,
             apart: Vec::new(),
         }
     }
@@ -44,16 +48,29 @@ impl<'a> SocketOutbox<'a> {
         Self::new(sockets, Oversize::Drop)
     }
 
-    /// For the samples of a writer, whose bundles `packer` makes smaller.
-    pub(crate) fn of_writer(sockets: &'a Sockets, packer: Option<&'a mut BundlePacker>) -> Self {
+    /// For the samples of a writer, whose bundles `packer` makes smaller and which leave with those
+    /// of others in `shared`.
+    pub(crate) fn of_writer(
+        sockets: &'a Sockets,
+        packer: Option<&'a mut BundlePacker>,
+        shared: Option<&'a mut Shared>,
+    ) -> Self {
         let mut outbox = Self::new(sockets, Oversize::Drop);
         outbox.packer = packer;
+        outbox.shared = shared;
         outbox
     }
 
     /// For discovery.
     pub(crate) fn control(sockets: &'a Sockets) -> Self {
         Self::new(sockets, Oversize::InPieces)
+    }
+
+    /// Sends what was put together.
+    pub(crate) fn send_together(&mut self, shared: &mut Shared) {
+        if let Some((to, message)) = shared.take() {
+            self.send(&to, &[&message]);
+        }
     }
 
     fn send_joined(&mut self) {
@@ -83,6 +100,18 @@ impl Outbox for SocketOutbox<'_> {
             None => self.send(to, parts),
         }
         self.packer = packer;
+    }
+
+    fn send_shared(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {
+        let Some(shared) = self.shared.take() else {
+            return self.send(to, parts);
+        };
+        if !shared.add(to, parts, bytes_max) {
+            self.send_together(shared);
+            // Alone it always goes.
+            let _ = shared.add(to, parts, bytes_max);
+        }
+        self.shared = Some(shared);
     }
 
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {

@@ -13,6 +13,7 @@ use super::joined::Joined;
 use super::network::{Network, interface_addresses};
 use super::outgoing::{Bulk, Outgoing, Oversize, Way, bind};
 use super::ports;
+use super::sharing::Waiting;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, lock};
 
@@ -51,6 +52,8 @@ pub(crate) struct Sockets {
     pub(crate) sent_bytes: AtomicU64,
     /// The participant index whose ports are in use; `None` where all were taken.
     pub(crate) index: Option<u32>,
+    /// Writers whose samples wait for others.
+    pub(super) waiting: Waiting,
 }
 
 impl Sockets {
@@ -74,6 +77,7 @@ impl Sockets {
             sent: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
             index,
+            waiting: Waiting::default(),
         };
         sockets.follow(network, interfaces);
         Ok(sockets)

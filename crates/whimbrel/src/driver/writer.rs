@@ -1,6 +1,7 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
 mod bundle;
+mod drain;
 mod pass;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,16 +21,14 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
+use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
-use super::contain::contain;
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
 use super::neighbours::{self, Handed, Neighbour};
-use super::outbox::SocketOutbox;
 use super::packing::BundlePacker;
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
@@ -37,7 +36,7 @@ use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
-use super::warning::{Warning, Warnings};
+use super::warning::Warnings;
 
 /// Slab size of the pool that samples are encoded into.
 const SLAB_BYTES: usize = 4096;
@@ -72,6 +71,10 @@ pub(crate) struct WriterState {
     pub(crate) pool: BufferPool,
     /// Makes bundles smaller, where that is wanted.
     pub(crate) packer: Option<BundlePacker>,
+    /// Octets that wait, as the participant has counted them.
+    waiting_bytes: usize,
+    /// It is known as one whose samples wait.
+    is_waiting: bool,
     /// From when on slabs may be given back again.
     trim_at: Instant,
     pub(crate) statuses: WriterStatuses,
@@ -181,6 +184,8 @@ impl WriterCore {
                 machine: Writer::new(config),
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
                 packer: None,
+                waiting_bytes: 0,
+                is_waiting: false,
                 trim_at: Instant::ZERO,
                 statuses: WriterStatuses::default(),
                 matched: BTreeSet::new(),
@@ -206,67 +211,6 @@ impl WriterCore {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, WriterState> {
         lock(&self.state)
-    }
-
-    /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
-    pub(crate) fn drain(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
-        let handed = std::mem::take(&mut state.handed);
-        let news = self.settle(state, now);
-        self.status.tell(news);
-        handed.tell();
-        if self.gave_up.swap(false, Ordering::SeqCst) {
-            self.warn_of_given_up();
-        }
-    }
-
-    fn warn_of_given_up(&self) {
-        let writer = self.guid;
-        let given_up = std::mem::take(&mut self.lock().given_up);
-        for reader in given_up {
-            let warning = Warning::ReaderGivenUp { writer, reader };
-            let _ = contain(|| self.warnings.raise(warning));
-        }
-    }
-
-    /// Sends what is due, arms the next deadline and lets go of the lock.
-    fn settle(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) -> News {
-        let WriterState {
-            machine, packer, ..
-        } = &mut *state;
-        let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut());
-        machine.poll_transmit(now, &mut outbox);
-        drop(outbox);
-        if state.machine.measures_departures() {
-            state.machine.note_departure(now, clock::now());
-        }
-        let mut news = false;
-        while let Some(event) = state.machine.poll_event() {
-            match event {
-                WriterEvent::InstanceForgotten(instance) => {
-                    state.note_key(instance, None);
-                    continue;
-                }
-                WriterEvent::ReaderGivenUp(reader) => {
-                    state.given_up.push(reader);
-                    self.gave_up.store(true, Ordering::SeqCst);
-                }
-                WriterEvent::Progress
-                | WriterEvent::ReaderConfirmed(_)
-                | WriterEvent::ReaderResumed(_) => {}
-            }
-            news = true;
-        }
-        let deadline = state.machine.poll_timeout().map(|(at, _)| at);
-        let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
-        drop(state);
-        if self.sockets.has_path_news() {
-            self.engine.look_at_interfaces_in(Duration::ZERO);
-        }
-        if let Some(at) = deadline {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
-        }
-        if news { News::RING } else { News::NONE }
     }
 
     /// Writes a change that was encoded under the lock `state`; blocks while history is full, as
@@ -462,8 +406,13 @@ impl WriterCore {
 impl Timed for WriterCore {
     fn on_timer(&self, now: Instant) {
         let mut state = self.lock();
+        let waited = state.machine.is_waiting();
         state.machine.handle_timeout(now);
-        self.drain(state, now);
+        if waited && !state.machine.is_waiting() {
+            self.leave_together(state, now);
+        } else {
+            self.drain(state, now);
+        }
     }
 
     fn timer(&self) -> &TimerSlot {
@@ -474,6 +423,8 @@ impl Timed for WriterCore {
 impl Drop for WriterCore {
     fn drop(&mut self) {
         self.engine.disarm(&self.timer);
+        let counted = self.lock().waiting_bytes;
+        self.sockets.waiting.count(counted, 0);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Having samples wait for each other, and leave together.
 
+use whimbrel_proto::writer::Writer;
 use whimbrel_types::DdsType;
 
 use super::publisher::Publisher;
 use super::writer::{DataWriter, WriterInner};
 use crate::driver::packing::BundleCompressionStatistics;
-use crate::driver::sync::lock;
+use crate::driver::sync::{Arc, lock};
+use crate::driver::writer::WriterCore;
 use crate::error::Error;
 
 impl<T: DdsType> DataWriter<T> {
@@ -60,17 +62,18 @@ impl Publisher {
             Error::PreconditionNotMet("publications are not suspended; suspend them first".into())
         })?;
         if *suspended == 0 {
-            for writer in self.inner.writers.all::<WriterInner>() {
-                writer.core.resume();
-            }
+            WriterCore::change_all(&self.cores(), Writer::resume);
         }
         Ok(())
     }
 
     /// Sends the samples of its writers that wait for others.
     pub fn flush(&self) {
-        for writer in self.inner.writers.all::<WriterInner>() {
-            writer.core.flush();
-        }
+        WriterCore::change_all(&self.cores(), Writer::flush);
+    }
+
+    fn cores(&self) -> Vec<Arc<WriterCore>> {
+        let writers = self.inner.writers.all::<WriterInner>();
+        writers.iter().map(|it| Arc::clone(&it.core)).collect()
     }
 }

@@ -259,3 +259,71 @@ fn bundles_of_a_writer_that_compresses_are_one_block_on_the_wire() {
         assert!(writer.bundle_compression_statistics().bundles <= packed.bundles + 1);
     }
 }
+
+/// Writers of one participant, and a reader of all that they write.
+fn crowd(
+    (here, there): &(DomainParticipant, DomainParticipant),
+    count: usize,
+) -> (Vec<DataWriter<Blob>>, DataReader<Blob>) {
+    let topic = there.create_topic("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let qos = qos.latency_budget(Duration::from_secs(100));
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    let topic = here.create_topic("blobs").unwrap();
+    let qos = keep_all(Bundling::ON).latency_budget(Duration::from_secs(100));
+    let publisher = here.create_publisher(PublisherQos::default()).unwrap();
+    let made = (0..count).map(|_| publisher.create_datawriter(&topic, qos.clone()).unwrap());
+    let writers: Vec<DataWriter<Blob>> = made.collect();
+    for writer in &writers {
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+    }
+    reader.wait_for_matched(count, PATIENCE).unwrap();
+    (writers, reader)
+}
+
+#[test]
+fn writers_of_a_participant_share_bundles() {
+    let participants = pair();
+    let (writers, reader) = crowd(&participants, 40);
+    let sent = || participants.0.diagnostics().sent.0;
+    let received = |count: usize| {
+        let mut left = count;
+        while left > 0 {
+            left -= reader.take_timeout(left, PATIENCE).unwrap().len();
+        }
+    };
+    let shared = || {
+        let all = writers.iter().map(|it| it.statistics().bundling.shared);
+        all.sum::<u64>()
+    };
+    // Fifteen of them fill a message, whoever they are of.
+    let before = sent();
+    for writer in &writers {
+        writer.write(&blob(0)).unwrap();
+    }
+    received(30);
+    assert!(shared() >= 28, "{}", shared());
+    writers[0].flush();
+    received(10);
+    let messages = sent() - before;
+    assert!(messages < 20, "{messages} for 40 samples");
+    // Those that are suspended wait for their resumption, then leave together. Heartbeats that come
+    // between may count too, so it may take a few tries to see that.
+    let publisher = writers[0].publisher();
+    let resumed = || {
+        for writer in &writers {
+            writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        }
+        publisher.suspend_publications();
+        for writer in &writers {
+            writer.write(&blob(1)).unwrap();
+        }
+        assert_eq!(reader.take(1).unwrap().len(), 0);
+        let before = sent();
+        publisher.resume_publications().unwrap();
+        let messages = sent() - before;
+        received(40);
+        messages
+    };
+    assert!((0..50).any(|_| resumed() < 10));
+}

@@ -1,19 +1,29 @@
 //! Samples that wait for others to leave with.
 
+use whimbrel_base::guid::Guid;
 use whimbrel_base::time::Instant;
 use whimbrel_proto::writer::{Bundling, Writer};
 
 use super::{WriterCore, WriterState};
 use crate::driver::clock;
+use crate::driver::outbox::SocketOutbox;
+use crate::driver::sharing::{Shared, Waits};
 use crate::driver::sync::{Arc, MutexGuard, Weak};
 use crate::driver::timers::Timed;
 
 impl WriterCore {
     /// Sends what is due after a write at `now` and tells whoever waits; where the change waits for
     /// others, nothing is.
-    pub(super) fn dispatch(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+    pub(super) fn dispatch(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
         if !state.machine.is_waiting() || !state.handed.is_empty() {
             self.drain(state, now);
+            return;
+        }
+        self.count_waiting(&mut state);
+        let all = self.sockets.waiting.bytes();
+        if all > state.waiting_bytes && state.machine.is_filled_by(all) {
+            state.machine.leave_along();
+            self.leave_together(state, now);
             return;
         }
         let begun = state.machine.began_to_wait();
@@ -24,11 +34,51 @@ impl WriterCore {
         }
     }
 
+    /// Notes how much waits.
+    pub(super) fn count_waiting(&self, state: &mut WriterState) {
+        let bytes = state.machine.waiting_bytes();
+        let before = std::mem::replace(&mut state.waiting_bytes, bytes);
+        self.sockets.waiting.count(before, bytes);
+        if bytes > 0 && !std::mem::replace(&mut state.is_waiting, true) {
+            let me: Weak<dyn Waits> = self.me.clone();
+            self.sockets.waiting.add(me);
+        }
+    }
+
+    /// Sends what may leave, and with it what waits at other writers of the participant.
+    pub(super) fn leave_together(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+        let others = self.sockets.waiting.take(Some(self.guid));
+        if others.is_empty() {
+            self.drain(state, now);
+            return;
+        }
+        let mut shared = Shared::default();
+        self.drain_with(state, now, Some(&mut shared));
+        for other in others {
+            other.leave_along(now, &mut shared);
+        }
+        SocketOutbox::user(&self.sockets).send_together(&mut shared);
+    }
+
     fn change(&self, change: impl FnOnce(&mut Writer)) {
         let mut state = self.lock();
         let now = clock::now();
         change(&mut state.machine);
-        self.drain(state, now);
+        self.leave_together(state, now);
+    }
+
+    /// Sends what waits at all of `writers`, of one participant, after `change` of each.
+    pub(crate) fn change_all(writers: &[Arc<Self>], change: impl Fn(&mut Writer)) {
+        let now = clock::now();
+        let mut shared = Shared::default();
+        for writer in writers {
+            let mut state = writer.lock();
+            change(&mut state.machine);
+            writer.drain_with(state, now, Some(&mut shared));
+        }
+        if let Some(first) = writers.first() {
+            SocketOutbox::user(&first.sockets).send_together(&mut shared);
+        }
     }
 
     /// Sends what waits for others.
@@ -55,6 +105,19 @@ impl WriterCore {
     pub(crate) fn batch(self: &Arc<Self>) -> Batch {
         self.suspend();
         Batch(Arc::clone(self))
+    }
+}
+
+impl Waits for WriterCore {
+    fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    fn leave_along(&self, now: Instant, shared: &mut Shared) {
+        let mut state = self.lock();
+        state.is_waiting = false;
+        state.machine.leave_along();
+        self.drain_with(state, now, Some(shared));
     }
 }
 

@@ -1,0 +1,98 @@
+//! What follows from a change of the machine: messages, deadlines, news.
+
+use whimbrel_base::time::{Duration, Instant};
+use whimbrel_proto::writer::WriterEvent;
+
+use super::{WriterCore, WriterState};
+use crate::driver::clock;
+use crate::driver::contain::contain;
+use crate::driver::outbox::SocketOutbox;
+use crate::driver::sharing::Shared;
+use crate::driver::status::News;
+use crate::driver::sync::atomic::Ordering;
+use crate::driver::sync::{MutexGuard, Weak};
+use crate::driver::timers::Timed;
+use crate::driver::warning::Warning;
+
+impl WriterCore {
+    /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
+    pub(crate) fn drain(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+        self.drain_with(state, now, None);
+    }
+
+    /// As [`WriterCore::drain`], but new samples leave with those of other writers in `shared`.
+    pub(super) fn drain_with(
+        &self,
+        mut state: MutexGuard<'_, WriterState>,
+        now: Instant,
+        shared: Option<&mut Shared>,
+    ) {
+        let handed = std::mem::take(&mut state.handed);
+        let news = self.settle_with(state, now, shared);
+        self.status.tell(news);
+        handed.tell();
+        if self.gave_up.swap(false, Ordering::SeqCst) {
+            self.warn_of_given_up();
+        }
+    }
+
+    fn warn_of_given_up(&self) {
+        let writer = self.guid;
+        let given_up = std::mem::take(&mut self.lock().given_up);
+        for reader in given_up {
+            let warning = Warning::ReaderGivenUp { writer, reader };
+            let _ = contain(|| self.warnings.raise(warning));
+        }
+    }
+
+    /// Sends what is due, arms the next deadline and lets go of the lock.
+    pub(super) fn settle(&self, state: MutexGuard<'_, WriterState>, now: Instant) -> News {
+        self.settle_with(state, now, None)
+    }
+
+    fn settle_with(
+        &self,
+        mut state: MutexGuard<'_, WriterState>,
+        now: Instant,
+        shared: Option<&mut Shared>,
+    ) -> News {
+        let WriterState {
+            machine, packer, ..
+        } = &mut *state;
+        let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut(), shared);
+        machine.poll_transmit(now, &mut outbox);
+        drop(outbox);
+        self.count_waiting(&mut state);
+        if state.machine.measures_departures() {
+            state.machine.note_departure(now, clock::now());
+        }
+        let mut news = false;
+        while let Some(event) = state.machine.poll_event() {
+            match event {
+                WriterEvent::InstanceForgotten(instance) => {
+                    state.note_key(instance, None);
+                    continue;
+                }
+                WriterEvent::ReaderGivenUp(reader) => {
+                    state.given_up.push(reader);
+                    self.gave_up.store(true, Ordering::SeqCst);
+                }
+                WriterEvent::Progress
+                | WriterEvent::ReaderConfirmed(_)
+                | WriterEvent::ReaderResumed(_) => {}
+            }
+            news = true;
+        }
+        let deadline = state.machine.poll_timeout().map(|(at, _)| at);
+        let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
+        drop(state);
+        if self.sockets.has_path_news() {
+            self.engine.look_at_interfaces_in(Duration::ZERO);
+        }
+        if let Some(at) = deadline {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
+        if news { News::RING } else { News::NONE }
+    }
+}
