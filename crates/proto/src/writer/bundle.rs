@@ -34,8 +34,8 @@ const PAUSE_COSTS: u32 = 16;
 
 /// What sending takes before it was measured, and the bounds of what is believed.
 const SEND_COST: Duration = Duration::from_micros(5);
-const SEND_COST_MIN: Duration = Duration::from_micros(1);
-const SEND_COST_MAX: Duration = Duration::from_micros(50);
+const SEND_COST_MIN: Duration = Duration::from_micros(2);
+const SEND_COST_MAX: Duration = Duration::from_micros(10);
 
 /// How new changes leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,7 +161,8 @@ impl Bundle {
         let rate = &mut self.rate;
         let pause = now.since(rate.ready_at);
         rate.ready_at = now;
-        rate.streak = if pause < rate.cost {
+        // Whoever waits for an answer before it writes again takes longer.
+        rate.streak = if pause < rate.cost.divided_by(2) {
             rate.streak.saturating_add(1).min(STREAK_MAX)
         } else if pressed {
             rate.streak

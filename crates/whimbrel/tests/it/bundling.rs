@@ -296,28 +296,33 @@ fn writers_of_a_participant_share_bundles() {
         let all = writers.iter().map(|it| it.statistics().bundling.shared);
         all.sum::<u64>()
     };
-    // Fifteen of them fill a message, whoever they are of.
-    let before = sent();
-    for writer in &writers {
-        writer.write(&blob(0)).unwrap();
-    }
-    received(30);
-    assert!(shared() >= 28, "{}", shared());
-    writers[0].flush();
-    received(10);
-    let messages = sent() - before;
-    assert!(messages < 20, "{messages} for 40 samples");
-    // Those that are suspended wait for their resumption, then leave together. Heartbeats that come
-    // between may count too, so it may take a few tries to see that.
-    let publisher = writers[0].publisher();
-    let resumed = || {
+    // Heartbeats that come between count too, so it may take a few tries to see that samples share
+    // messages.
+    let quiet = || {
         for writer in &writers {
             writer.wait_for_acknowledgments(PATIENCE).unwrap();
         }
+        sent()
+    };
+    let write = || writers.iter().for_each(|it| it.write(&blob(0)).unwrap());
+    // Fifteen of them fill a message, whoever they are of.
+    let filled = || {
+        let before = quiet();
+        write();
+        let messages = sent() - before;
+        received(30);
+        writers[0].flush();
+        received(10);
+        messages
+    };
+    assert!((0..50).any(|_| filled() < 10));
+    assert!(shared() >= 28, "{}", shared());
+    // Those that are suspended wait for their resumption, then leave together.
+    let publisher = writers[0].publisher();
+    let resumed = || {
+        quiet();
         publisher.suspend_publications();
-        for writer in &writers {
-            writer.write(&blob(1)).unwrap();
-        }
+        write();
         assert_eq!(reader.take(1).unwrap().len(), 0);
         let before = sent();
         publisher.resume_publications().unwrap();

@@ -322,6 +322,16 @@ fn off_and_lone_samples_leave_at_once() {
         writer.note_departure(now, now.after(Duration::from_micros(6)));
         assert!(!writer.measures_departures());
     }
+    // So do those of a program that waits for an answer each time, however slow sending is.
+    let mut now = at(10_000);
+    for step in 1..200 {
+        now = now.after(Duration::from_micros(6));
+        assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
+        let began = now;
+        now = now.after(Duration::from_micros(100));
+        writer.note_departure(began, now);
+    }
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
     // So do few at once.
     for step in 1..20 {
         let left = put(&mut writer, &mut sent, at(10_000 * step), 7);
