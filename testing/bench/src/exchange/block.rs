@@ -47,6 +47,7 @@ impl Block {
     }
 
     /// Makes the sample the next.
+    #[inline]
     pub fn next(&mut self) {
         if self.sample.seq == 0 {
             self.begun = Instant::now();
@@ -55,6 +56,7 @@ impl Block {
     }
 
     /// Notes what was taken at `now`, if it is the awaited answer; whether it is.
+    #[inline]
     pub fn note(&mut self, data: &Msg, now: Instant) -> bool {
         if data.seq != self.sample.seq || data.payload.len() != self.order.size {
             return false;
@@ -68,6 +70,7 @@ impl Block {
     }
 
     /// All round trips that count are there.
+    #[inline]
     pub fn is_done(&self) -> bool {
         self.at.len() >= self.order.count
     }

@@ -73,11 +73,13 @@ impl Axis {
         self.begin + share * (self.end - self.begin)
     }
 
-    /// 1, 2 and 5 of each power of ten within; fewer where they would be many.
+    /// 1, 2 and 5 of each power of ten within; fewer where they would be many, more where few.
     fn ticks(self) -> Vec<f64> {
         let decades = (self.high - self.low) / std::f64::consts::LN_10;
         let steps: &[f64] = if decades > 3.0 {
             &[1.0]
+        } else if decades < 1.0 {
+            &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
         } else {
             &[1.0, 2.0, 5.0]
         };
