@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use whimbrel::qos::{Bundling, CompressionIds};
 
 const EXIT_CODES: &str = "Exit codes:
   0  it worked
@@ -330,7 +331,23 @@ pub(crate) struct DemoOptions {
     #[arg(long, conflicts_with = "seconds")]
     pub(crate) quick: bool,
     #[command(flatten)]
+    pub(crate) smaller: Smaller,
+    #[command(flatten)]
     pub(crate) look: Look,
+}
+
+/// How the demo's lines are made fewer octets.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Smaller {
+    /// Compress: zlib, bzip2, lz4, zstd, lzo, huffman or lz
+    #[arg(long, value_name = "CODEC", value_parser = codec)]
+    pub(crate) compress: Option<CompressionIds>,
+    /// Send lines together: off, automatic, or in messages of up to N octets
+    #[arg(long, value_name = "N", value_parser = bundle)]
+    pub(crate) bundle: Option<Bundling>,
+    /// Send lines in batches of N, as Connext does
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) batch: Option<u32>,
 }
 
 /// What the demo tells its two processes.
@@ -347,6 +364,28 @@ pub(crate) struct DemoChild {
     pub(crate) steady: Duration,
     #[arg(long, value_parser = seconds, default_value = "3")]
     pub(crate) fast: Duration,
+    #[command(flatten)]
+    pub(crate) smaller: Smaller,
+}
+
+fn codec(name: &str) -> Result<CompressionIds, String> {
+    CompressionIds::from_name(name).ok_or_else(|| {
+        let all = CompressionIds::ALL.to_string().to_lowercase();
+        format!("no codec; there are {}", all.replace(' ', ", "))
+    })
+}
+
+fn bundle(text: &str) -> Result<Bundling, String> {
+    let bundling = match text {
+        "off" => Bundling::Off,
+        "automatic" => Bundling::Automatic,
+        number => Bundling::up_to(number.parse().map_err(|_| "not a number".to_owned())?),
+    };
+    if bundling.is_valid() {
+        return Ok(bundling);
+    }
+    let (min, max) = (Bundling::MESSAGE_BYTES_MIN, Bundling::MESSAGE_BYTES_MAX);
+    Err(format!("not between {min} and {max} octets"))
 }
 
 /// Reads a number of seconds, with or without fraction.

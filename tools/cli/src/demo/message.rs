@@ -22,10 +22,30 @@ pub(crate) struct Written {
     pub(crate) payload_bytes: u64,
     pub(crate) wire_bytes: u64,
     pub(crate) repairs: u64,
+    /// What compression and bundles came to.
+    #[serde(default)]
+    pub(crate) smaller: Smaller,
     /// How long the steady lines took, in seconds; 0 before that.
     pub(crate) steady_seconds: f64,
     /// How long the lines at full speed took, in seconds.
     pub(crate) fast_seconds: f64,
+}
+
+/// What compression and bundles came to.
+#[derive(Serialize, Deserialize, Clone, Copy, Default, PartialEq, Debug)]
+pub(crate) struct Smaller {
+    /// Samples, bundles or batches that left compressed, with their octets before and after.
+    pub(crate) compressed: u64,
+    pub(crate) plain_bytes: u64,
+    pub(crate) compressed_bytes: u64,
+    /// Those that left plain: below the threshold, and no smaller compressed.
+    pub(crate) below_threshold: u64,
+    pub(crate) incompressible: u64,
+    /// How long the codec took, in seconds.
+    pub(crate) seconds: f64,
+    pub(crate) bundles: u64,
+    pub(crate) bundled: u64,
+    pub(crate) batches: u64,
 }
 
 /// What the subscriber has seen so far.

@@ -117,6 +117,14 @@ fn start(
     if args.bad_network {
         command.arg("--bad-network");
     }
+    let smaller = &args.smaller;
+    for (option, value) in [
+        ("--compress", smaller.compress.map(|it| it.to_string())),
+        ("--bundle", smaller.bundle.map(|it| it.to_string())),
+        ("--batch", smaller.batch.map(|it| it.to_string())),
+    ] {
+        command.args(value.into_iter().flat_map(|it| [option.to_owned(), it]));
+    }
     if let (Some(file), Role::Publisher) = (&args.file, role) {
         command.arg("--").arg(file);
     }

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use whimbrel::qos::ResourceLimits;
+use whimbrel::qos::{Batch, ResourceLimits};
 use whimbrel::{DataWriter, DataWriterQos, DomainParticipant};
 
 use super::log::{Log, source_of};
-use super::message::{Report, Written, child, tell};
+use super::message::{Report, Smaller, Written, child, tell};
 use super::plan::{FAST_LINES_MAX, PATIENCE, STEADY_RATE, TOPIC, join, steady_lines};
 use crate::failure::Failure;
 use crate::known::LogLine;
-use crate::options::DemoChild;
+use crate::options::{self, DemoChild};
 use crate::stop;
 use crate::time::now_ns;
 
@@ -19,6 +19,9 @@ const UNACKNOWLEDGED_MAX: u32 = 4096;
 
 /// Time between reports.
 const REPORT_PERIOD: Duration = Duration::from_millis(100);
+
+/// How long a line waits for others of its batch.
+const BATCH_DELAY: Duration = Duration::from_millis(5);
 
 /// Lines written at full speed between looks at the clock.
 const BURST: u64 = 64;
@@ -47,7 +50,7 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
         .keep_all()
         .max_blocking_time(whimbrel::Duration::from(PATIENCE))
         .resource_limits(ResourceLimits::UNLIMITED.max_samples(UNACKNOWLEDGED_MAX));
-    let writer = participant.create_datawriter(&topic, qos)?;
+    let writer = participant.create_datawriter(&topic, made_smaller(qos, &args.smaller))?;
     if !stop::within(PATIENCE, |slice| writer.wait_for_matched(1, slice).is_ok())? {
         let text = "the publisher has not found the subscriber on loopback";
         return Err(Failure::Setup(text.into()));
@@ -63,6 +66,7 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
     };
     publisher.steady(steady_lines(args.steady))?;
     publisher.fast(args.fast)?;
+    writer.flush();
     let acknowledged = |slice| writer.wait_for_acknowledgments(slice).is_ok();
     if !stop::within(PATIENCE, acknowledged)? {
         let text = "the subscriber has not acknowledged all lines in time";
@@ -74,6 +78,22 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
     loop {
         stop::sleep_until(Instant::now() + PATIENCE)?;
     }
+}
+
+/// `qos` with compression, bundles and batches as they were asked for. Lines are short, so no
+/// threshold keeps them plain.
+fn made_smaller(mut qos: DataWriterQos, smaller: &options::Smaller) -> DataWriterQos {
+    if let Some(codec) = smaller.compress {
+        let compression = &mut qos.data_representation.compression;
+        compression.compression_ids = Some(codec);
+        compression.writer_compression_threshold = Some(0);
+    }
+    qos.bundling = smaller.bundle.or(qos.bundling);
+    qos.batch = smaller.batch.map(|samples| Batch {
+        max_flush_delay: whimbrel::Duration::from(BATCH_DELAY),
+        ..Batch::of_samples(samples)
+    });
+    qos
 }
 
 impl Publisher<'_> {
@@ -126,6 +146,18 @@ impl Publisher<'_> {
         let statistics = self.writer.statistics();
         self.written.payload_bytes = statistics.written_bytes;
         self.written.repairs = statistics.repairs;
+        let compression = self.writer.compression_statistics();
+        self.written.smaller = Smaller {
+            compressed: compression.samples,
+            plain_bytes: compression.plain_bytes,
+            compressed_bytes: compression.compressed_bytes,
+            below_threshold: compression.below_threshold,
+            incompressible: compression.incompressible,
+            seconds: compression.time_spent.as_secs_f64(),
+            bundles: statistics.bundling.bundles,
+            bundled: statistics.bundling.samples,
+            batches: statistics.batches,
+        };
         let sent = self.participant.diagnostics().sent.1;
         self.written.wire_bytes = sent - self.wire_bytes_before;
     }

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use super::log::Log;
-use super::message::{Latency, Read, Written};
+use super::message::{Latency, Read, Smaller, Written};
 use super::plan::{FAST_LINES_MAX, steady_lines};
 use crate::failure::Failure;
 use crate::output::{Output, Style, clean, count_of};
@@ -141,7 +141,7 @@ impl<'a> Show<'a> {
                 "bytes_per_line": rounded(bytes_per_line),
                 "payload_bytes_per_line": rounded(payload_per_line),
                 "acknowledgement_bytes": read.wire_bytes, "repairs": written.repairs,
-                "bad_network": self.bad_network,
+                "bad_network": self.bad_network, "smaller": written.smaller,
                 "seconds": rounded(self.started.elapsed().as_secs_f64()),
             }));
         }
@@ -165,6 +165,9 @@ impl<'a> Show<'a> {
         self.output.line(&format!(
             "  wire        {bytes_per_line:.1} bytes per line, {payload_per_line:.1} of them data"
         ))?;
+        for line in smaller(&written.smaller) {
+            self.output.line(&line)?;
+        }
         self.output
             .line(&format!("  repairs     {}", written.repairs))?;
         let seconds = self.started.elapsed().as_secs_f64();
@@ -186,6 +189,37 @@ impl<'a> Show<'a> {
             micros(latency.max_us)
         ))
     }
+}
+
+/// What made lines fewer octets, where anything did.
+fn smaller(it: &Smaller) -> Vec<String> {
+    let mut lines = Vec::new();
+    if it.compressed > 0 {
+        let ratio = per_line(it.plain_bytes, it.compressed_bytes);
+        lines.push(format!(
+            "  compressed  {} blocks, {} to {} octets (1 of {ratio:.2}), {:.0} ms in the codec",
+            it.compressed,
+            it.plain_bytes,
+            it.compressed_bytes,
+            it.seconds * 1000.0
+        ));
+    }
+    if it.below_threshold + it.incompressible > 0 {
+        lines.push(format!(
+            "  left plain  {} below the threshold, {} no smaller compressed",
+            it.below_threshold, it.incompressible
+        ));
+    }
+    if it.batches > 0 {
+        lines.push(format!("  batches     {}", it.batches));
+    } else if it.bundles > 0 {
+        lines.push(format!(
+            "  bundles     {}, {:.1} lines each",
+            it.bundles,
+            per_line(it.bundled, it.bundles)
+        ));
+    }
+    lines
 }
 
 fn per_line(bytes: u64, lines: u64) -> f64 {

@@ -5,6 +5,7 @@ mod bus;
 mod config;
 mod features;
 mod signals;
+mod smaller;
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
