@@ -56,8 +56,8 @@ pub(super) fn text(report: &Report) -> String {
 const INTRODUCTION: &str = "<p>Measurements that others published, made again with Whimbrel and \
 its peers on one machine. S0 is RTI's benchmark of compression, S1 RTI's of content filters, S2 a \
 study of flexible serialization (OMG workshop, 2008), S3 eProsima's comparison of latencies of \
-2019, S4 MÄK's notes on bundles and compression. Each section says in one sentence what its plot shows; \
-the long tables are folded.</p>";
+2019, S4 MÄK's notes on bundles and compression. Each section says in one sentence what its plot \
+shows; the long tables are folded.</p>";
 
 const HOW: &str = "<h2 id=\"how\">How to read this</h2><ul>
 <li>Latency is one way: half the time from writing a sample to having its answer, by one clock. \
