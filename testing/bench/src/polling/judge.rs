@@ -1,6 +1,6 @@
 //! The goals of polling before blocking.
 
-use super::Row;
+use super::rows::Row;
 use crate::goal::{Goal, Side};
 
 /// Percent of a core that a stream of 1 kHz may cost beyond what it costs who blocks.

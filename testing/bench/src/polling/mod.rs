@@ -2,6 +2,7 @@
 //! 1 kHz, where nothing happens, and where more processes want the cores than there are.
 
 mod judge;
+mod rows;
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +17,11 @@ use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::protocol::Order;
-use crate::report::{Record, Report, Table};
+use crate::report::Report;
 use crate::spread::Spread;
 use crate::stage::Stage;
+
+use rows::Row;
 
 /// Octets of payload.
 const SIZE: usize = 64;
@@ -35,17 +38,6 @@ const TRIPS: usize = 100;
 
 /// Threads that are always busy, for each core.
 const BUSY_PER_CORE: usize = 2;
-
-/// What one way of waiting costs.
-#[derive(Clone, Debug)]
-struct Row {
-    mode: Mode,
-    /// Of one core, in percent, in the process that answers.
-    steady_percent: f64,
-    idle_percent: f64,
-    /// One way, among busy threads.
-    crowded: Spread,
-}
 
 /// Runs the bench and gives what it found.
 ///
@@ -78,8 +70,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     Ok(Report {
         name: "polling",
         facts,
-        tables: vec![table(&rows)],
-        records: rows.iter().map(record).collect(),
+        tables: vec![rows::table(&rows)],
+        records: rows.iter().map(Row::record).collect(),
         goals: judge::goals(&rows),
         partial: false,
     })
@@ -192,35 +184,4 @@ fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
         }
     }
     Ok(spreads)
-}
-
-fn record(row: &Row) -> Record {
-    Record::new()
-        .text("product", Product::Whimbrel.name())
-        .text("mode", row.mode.name())
-        .number("steady_percent", row.steady_percent)
-        .number("idle_percent", row.idle_percent)
-        .number("crowded_p50_us", row.crowded.us(0.5))
-}
-
-fn table(rows: &[Row]) -> Table {
-    let head = [
-        "waiting",
-        "1 kHz, % of a core",
-        "idle, % of a core",
-        "crowded, one way p50 us",
-    ];
-    let line = |row: &Row| {
-        vec![
-            row.mode.name().to_owned(),
-            format!("{:.2}", row.steady_percent),
-            format!("{:.3}", row.idle_percent),
-            format!("{:.2}", row.crowded.us(0.5)),
-        ]
-    };
-    Table {
-        title: "the process that answers".to_owned(),
-        head: head.map(str::to_owned).to_vec(),
-        lines: rows.iter().map(line).collect(),
-    }
 }
