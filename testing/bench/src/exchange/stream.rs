@@ -27,11 +27,17 @@ pub struct Stream {
 
 impl Stream {
     /// In `domain`, reliable or with best effort as `mode` says, which may end with a bundling, as
-    /// in `reliable+off` or, with a limit in octets, `reliable+1400`.
+    /// in `reliable+off` or, with a limit in octets, `reliable+1400`; `unbundled` and `batched`
+    /// are short for the first and for the largest bundles that pay.
     ///
     /// # Errors
     /// There is no such mode.
     pub fn new(domain: u32, mode: &str) -> Result<Self, String> {
+        let mode = match mode {
+            "batched" => "reliable+60000",
+            "unbundled" => "reliable+off",
+            _ => mode,
+        };
         let (mode, bundling) = mode.split_once('+').unwrap_or((mode, "automatic"));
         Ok(Self {
             domain,

@@ -11,6 +11,8 @@ pub(super) enum Kind {
     Reliable,
     /// RELIABLE with the product's bundling of samples.
     Batched,
+    /// RELIABLE with each sample in a message of its own.
+    Unbundled,
     /// RELIABLE with the settings of the product that are known to be quicker here.
     Tuned,
 }
@@ -21,6 +23,7 @@ impl Kind {
             Self::BestEffort => "best-effort",
             Self::Reliable => "reliable",
             Self::Batched => "batched",
+            Self::Unbundled => "unbundled",
             Self::Tuned => "tuned",
         }
     }
@@ -37,6 +40,8 @@ pub(super) const FLOWS: &[Flow] = &[
     flow(Product::Raw, Kind::BestEffort),
     flow(Product::Whimbrel, Kind::BestEffort),
     flow(Product::Whimbrel, Kind::Reliable),
+    flow(Product::Whimbrel, Kind::Batched),
+    flow(Product::Whimbrel, Kind::Unbundled),
     flow(Product::Cyclone, Kind::BestEffort),
     flow(Product::Cyclone, Kind::Reliable),
     flow(Product::Cyclone, Kind::Batched),

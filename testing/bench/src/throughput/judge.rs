@@ -52,6 +52,18 @@ pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
             |size| BUNDLED_BYTES.contains(&size),
             2.0,
         ),
+        judge.rate(
+            "automatic-of-batched",
+            &[flow(Product::Whimbrel, Kind::Batched)],
+            |size| BUNDLED_BYTES.contains(&size),
+            0.9,
+        ),
+        judge.rate(
+            "automatic-of-unbundled",
+            &[flow(Product::Whimbrel, Kind::Unbundled)],
+            |_| true,
+            0.97,
+        ),
         judge.lost(
             "reliable-lost-percent",
             RELIABLE,
@@ -161,7 +173,14 @@ mod tests {
             row(RAW, 32, 1001, 1001),
             row(RELIABLE, 32, 901, 901),
             row(flow(Product::Cyclone, Kind::Batched), 32, 5001, 5001),
+            row(flow(Product::Whimbrel, Kind::Batched), 32, 1001, 1001),
             row(RELIABLE, LARGE_BYTES, 131, 131),
+            row(
+                flow(Product::Whimbrel, Kind::Unbundled),
+                LARGE_BYTES,
+                141,
+                141,
+            ),
             row(flow(Product::FastDds, Kind::Tuned), LARGE_BYTES, 101, 101),
             row(flow(Product::Cyclone, Kind::Reliable), LARGE_BYTES, 51, 51),
         ];
@@ -171,6 +190,8 @@ mod tests {
                 ("throughput.reliable-of-raw", true),
                 ("throughput.1-MiB-of-best-peer", true),
                 ("throughput.bundles-of-cyclone-batched", false),
+                ("throughput.automatic-of-batched", true),
+                ("throughput.automatic-of-unbundled", false),
                 ("throughput.reliable-lost-percent", true),
             ],
         );

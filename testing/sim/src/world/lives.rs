@@ -1,6 +1,7 @@
 //! Endpoints and nodes that come and go, and how the others learn of it.
 
 use super::*;
+use whimbrel_proto::writer::Bundling;
 
 impl World {
     pub(super) fn start_writer(&mut self, plan: usize) {
@@ -23,6 +24,7 @@ impl World {
         config.nack_response_delay = settings.nack_response_delay;
         config.nack_suppression = settings.nack_suppression;
         config.message_bytes_max = self.scenario.datagram_bytes_max;
+        config.bundling = bundling(plan, settings.nack_suppression);
         let id = self.model.add_writer(WriterFacts {
             guid,
             reliable: settings.reliable,
@@ -391,5 +393,19 @@ impl World {
             let at = self.soon();
             self.plan(at, todo);
         }
+    }
+}
+
+/// How the writer of this plan sends new changes: what it draws anyhow decides.
+fn bundling(plan: usize, drawn: Duration) -> Bundling {
+    let up_to = |message_bytes_max, ms| Bundling::UpTo {
+        message_bytes_max,
+        wait: Duration::from_millis(ms),
+    };
+    match (plan as i64 + drawn.as_nanos() / 1_000_000) % 4 {
+        0 => Bundling::Off,
+        1 => Bundling::Automatic,
+        2 => up_to(1400, 2),
+        _ => up_to(400, 20),
     }
 }
