@@ -101,8 +101,8 @@ fn contestant(
     programs: &Programs,
 ) -> Result<Contestant, String> {
     let mut contestant = Contestant::parse(text)?;
-    if place == Place::Intra && contestant.product == Product::Raw {
-        return Err("raw: a socket does not stay within a process".into());
+    if place == Place::Intra && !contestant.product.stays_within_a_process() {
+        return Err(format!("{text}: it is not measured within one process"));
     }
     if let Some(why) = programs.missing(contestant.product) {
         return Err(format!("{text}: {why}"));

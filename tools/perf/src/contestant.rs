@@ -15,6 +15,8 @@ pub(crate) enum Product {
     Whimbrel,
     Cyclone,
     FastDds,
+    RustDds,
+    DustDds,
     /// A ping-pong in C, by which the row of the raw socket is judged.
     Plain,
 }
@@ -24,7 +26,19 @@ pub(crate) const PLAIN: &str = "plain_udp";
 
 impl Product {
     /// Those that take part in scenarios.
-    pub(crate) const ALL: [Self; 4] = [Self::Raw, Self::Whimbrel, Self::Cyclone, Self::FastDds];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Raw,
+        Self::Whimbrel,
+        Self::Cyclone,
+        Self::FastDds,
+        Self::RustDds,
+        Self::DustDds,
+    ];
+
+    /// Whether it can be measured within one process.
+    pub(crate) fn stays_within_a_process(self) -> bool {
+        matches!(self, Self::Whimbrel | Self::Cyclone | Self::FastDds)
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -32,6 +46,8 @@ impl Product {
             Self::Whimbrel => "Whimbrel",
             Self::Cyclone => "Cyclone DDS",
             Self::FastDds => "Fast DDS",
+            Self::RustDds => "RustDDS",
+            Self::DustDds => "Dust DDS",
             Self::Plain => "plain C",
         }
     }
@@ -41,6 +57,8 @@ impl Product {
             Self::Raw | Self::Whimbrel => None,
             Self::Cyclone => Some("bench_cyclone"),
             Self::FastDds => Some("bench_fastdds"),
+            Self::RustDds => Some("bench_rustdds"),
+            Self::DustDds => Some("bench_dustdds"),
             Self::Plain => Some(PLAIN),
         }
     }
@@ -87,10 +105,12 @@ impl Contestant {
             "whimbrel" => Product::Whimbrel,
             "cyclone" => Product::Cyclone,
             "fastdds" => Product::FastDds,
+            "rustdds" => Product::RustDds,
+            "dustdds" => Product::DustDds,
             _ => {
                 return Err(format!(
-                    "{text}: there are raw, whimbrel, cyclone and fastdds, and whimbrel with a \
-                     codec such as whimbrel:lz4 or whimbrel:zlib:9:8192"
+                    "{text}: there are raw, whimbrel, cyclone, fastdds, rustdds, dustdds, and \
+                     whimbrel with a codec such as whimbrel:lz4 or whimbrel:zlib:9:8192"
                 ));
             }
         };
@@ -165,7 +185,11 @@ impl Programs {
             return None;
         }
         let path = path.display();
-        Some(format!("{path} is not there (cargo xtask bench builds it)"))
+        let by = match product {
+            Product::RustDds | Product::DustDds => "testing/rust-peers",
+            _ => "cargo xtask bench",
+        };
+        Some(format!("{path} is not there ({by} builds it)"))
     }
 
     /// What `product` says that its version is.

@@ -20,6 +20,8 @@ const OWN_COLOURS: &[(&str, &str)] = &[
     ("Whimbrel", "#0b5fa5"),
     ("Cyclone DDS", "#d1495b"),
     ("Fast DDS", "#2a9d5c"),
+    ("RustDDS", "#e07a1f"),
+    ("Dust DDS", "#6a4c93"),
 ];
 /// Least distance of numbers on the lower axis.
 const TICK_GAP: f64 = 34.0;

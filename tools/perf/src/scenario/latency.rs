@@ -22,7 +22,7 @@ pub(super) fn peers(
 ) -> Result<(), Failure> {
     let mut contestants = Vec::new();
     for product in Product::ALL {
-        if place == Place::Intra && product == Product::Raw {
+        if place == Place::Intra && !product.stays_within_a_process() {
             continue;
         }
         match setting.programs.missing(product) {
