@@ -7,7 +7,9 @@ use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Instant;
 
 use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
+use super::history::Change;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
+use super::window::charge;
 use super::{MESSAGE_OVERHEAD_BYTES, Writer};
 use crate::message::{HeartbeatFields, MessageBuilder};
 use crate::outbox::Outbox;
@@ -151,7 +153,10 @@ impl Writer {
         self.heartbeat.sent_at = Some(now);
         self.heartbeat.pushed_since_sent = 0;
         if asked {
-            self.window.note_question(now, self.pushed);
+            // Of a change that is still leaving nobody has been asked.
+            let next = self.history.next_from(self.pushed.next());
+            let own = |it: &Change| it.charged_bytes.saturating_sub(charge(it.payload.len()));
+            self.window.note_question(now, self.pushed, next.map(own));
             self.heartbeat.pushed_since_asked = 0;
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Window {
 }
 
 /// What is charged for a payload of `bytes`.
-fn charge(bytes: usize) -> u64 {
+pub(super) fn charge(bytes: usize) -> u64 {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     bytes.saturating_add(DATAGRAM_CHARGE_BYTES)
 }
@@ -73,9 +73,16 @@ impl Window {
         unasked > bytes_max.wrapping_div(QUESTIONS_PER_WINDOW)
     }
 
-    /// Readers are asked about everything up to `pushed`.
-    pub(super) fn note_question(&mut self, now: Instant, pushed: SequenceNumber) {
-        self.asked_bytes = self.charged_bytes;
+    /// Readers are asked about everything up to `pushed`, at which `charged_bytes` were charged;
+    /// `None` where nothing was written after it.
+    pub(super) fn note_question(
+        &mut self,
+        now: Instant,
+        pushed: SequenceNumber,
+        charged_bytes: Option<u64>,
+    ) {
+        let charged_bytes = charged_bytes.unwrap_or(self.charged_bytes);
+        self.asked_bytes = self.asked_bytes.max(charged_bytes);
         self.asked = Some((now, pushed));
     }
 

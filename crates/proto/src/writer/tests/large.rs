@@ -246,3 +246,23 @@ fn as_much_leaves_at_once_as_a_reader_on_this_host_receives() {
     assert!((512..=576).contains(&at_once(u32::MAX, near)));
     assert!((256..=320).contains(&at_once(u32::MAX, far)));
 }
+
+#[test]
+fn the_end_of_a_large_sample_asks_though_its_middle_did() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.write(NOW, change(4 << 20)).unwrap();
+    let (mut now, mut count, mut questions) = (NOW, 0, vec![]);
+    while writer.pushed < writer.last_sequence() {
+        writer.poll_transmit(now, &mut sent);
+        questions.push(sent.words().contains(&"heartbeat?"));
+        // Some of it has arrived, as the reader says in answer.
+        count += 1;
+        now = now.after(Duration::from_millis(1));
+        let answer = acknack(1, &[], count);
+        writer.handle_acknack(now, READER, &answer).unwrap();
+    }
+    assert!(questions.len() > 3);
+    assert_eq!(questions.iter().filter(|it| !**it).count(), 0);
+}
