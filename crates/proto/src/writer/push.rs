@@ -15,7 +15,7 @@ impl Writer {
         let last = self.history.last();
         let from = self.bundle.from;
         let through = from.map_or(last, |from| from.previous().min(last));
-        let sealed = self.bundle.is_sealed && from.is_none();
+        let sealed = self.has_sealed_bundle_left();
         if self.pushed >= through && !sealed {
             return;
         }
@@ -80,6 +80,12 @@ impl Writer {
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
         }
+    }
+
+    /// True where the bundle that was sealed waits no more; others may have begun to since.
+    fn has_sealed_bundle_left(&self) -> bool {
+        let waits = self.bundle.from.is_some_and(|from| from <= self.pushed);
+        self.bundle.is_sealed && !waits
     }
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.

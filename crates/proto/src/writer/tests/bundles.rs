@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
@@ -11,7 +12,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_wire::message::Submessage;
 
-use super::super::{Bundling, BundlingStatistics, WriteError, Writer, WriterConfig};
+use super::super::{Bundling, BundlingStatistics, NewChange, WriteError, Writer, WriterConfig};
 use super::{READER, Sent, acknack, change, matched, writer};
 use crate::outbox::Outbox;
 use crate::receive::MessageReceiver;
@@ -37,6 +38,8 @@ struct Wire {
     announced: Option<SequenceNumber>,
     /// Messages that may leave compressed.
     packed: usize,
+    /// Of the changes, in the order in which they left.
+    numbers: Vec<i64>,
 }
 
 impl Outbox for Wire {
@@ -49,8 +52,10 @@ impl Outbox for Wire {
         let message = parts.concat();
         self.bytes_max = self.bytes_max.max(message.len());
         for inbound in MessageReceiver::new(&message, READER.prefix).unwrap() {
-            if let Submessage::Heartbeat(it) = inbound.unwrap().submessage {
-                self.announced = Some(it.last);
+            match inbound.unwrap().submessage {
+                Submessage::Heartbeat(it) => self.announced = Some(it.last),
+                Submessage::Data(it) => self.numbers.push(it.number.0),
+                _ => {}
             }
         }
         let mut sent = Sent::default();
@@ -233,6 +238,30 @@ fn what_history_gives_up_has_its_place_in_the_message() {
     let rest = sent.words();
     let rest = rest.iter().filter(|it| **it == "data").count();
     assert_eq!(samples + rest, 100, "none is left out");
+}
+
+#[test]
+fn a_sealed_bundle_is_not_overtaken_by_what_left_after_it() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    let write = |writer: &mut Writer, key: u8| {
+        let instance = InstanceHandle([key; 16]);
+        let change = NewChange {
+            instance,
+            ..change(16)
+        };
+        writer.write(NOW, change).unwrap();
+    };
+    // The first is sealed when HISTORY gives it up; all leave, and then another begins to wait.
+    for key in [1, 1, 2] {
+        write(&mut writer, key);
+    }
+    writer.flush();
+    write(&mut writer, 3);
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.numbers, [1, 2, 3]);
+    writer.handle_timeout(at(5000));
+    writer.poll_transmit(at(5000), &mut sent);
+    assert_eq!(sent.numbers, [1, 2, 3, 4]);
 }
 
 #[test]
