@@ -420,6 +420,9 @@ VENDORS = {
     (CYCLONE, 0x8019): words(1),
     (FAST_DDS, 0x800F): identity,
     (WHIMBREL, 0x8C01): words(1),
+    (WHIMBREL, 0x8C02): words(1),
+    (WHIMBREL, 0x8C03): words(1),
+    (WHIMBREL, 0x8C04): RAW,
 }
 
 
