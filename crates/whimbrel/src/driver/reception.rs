@@ -100,6 +100,8 @@ struct Desk {
     seen_at: Instant,
     proof: Proof,
     spin: Spin,
+    /// Others waited when something arrived last.
+    others_waited: bool,
 }
 
 /// A socket and who receives from it.
@@ -141,6 +143,7 @@ impl Reception {
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
+            others_waited: false,
         };
         Arc::new_cyclic(|me| Self {
             me: me.clone(),

@@ -105,7 +105,7 @@ impl Seat {
                 self.for_others = 0;
             } else if received > 0 {
                 self.for_others += 1;
-                if self.for_others >= FOR_OTHERS_MAX && audience::others_wait_beside_me() {
+                if self.for_others >= FOR_OTHERS_MAX && desk.others_waited {
                     break Waited::Moved;
                 }
             }
@@ -138,6 +138,8 @@ impl Reception {
             self.is_closed.store(true, Ordering::SeqCst);
             return 0;
         };
+        // Not later: whom it is for may be gone with it before this thread goes on.
+        desk.others_waited = audience::others_wait_beside_me();
         let count = *received.as_ref().unwrap_or(&0);
         self.deliver(received, &mut desk.batch, &*participant);
         if count > 0 {
