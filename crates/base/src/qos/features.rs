@@ -122,8 +122,7 @@ const ALL_REFUSED: &str =
     "crates/whimbrel/tests/it/features.rs::what_the_table_refuses_is_refused_by_every_entity";
 const WIRE_REPRESENTATIONS: &str = "crates/whimbrel/tests/it/features.rs::both_encodings_travel";
 const LATE: &str = "crates/whimbrel/tests/it/exchange.rs::large_samples_and_late_joiners";
-const NEVER_OLD: &str =
-    "crates/proto/src/writer/tests.rs::a_late_joiner_hears_of_history_only_when_it_wants_it";
+const NEVER_OLD: &str = "crates/proto/src/writer/tests/sending.rs::a_late_joiner_hears_of_history_only_when_it_wants_it";
 const ACCEPTED: &str =
     "crates/whimbrel/tests/it/features.rs::what_the_table_accepts_carries_samples";
 const ENDS: &str =
@@ -187,7 +186,7 @@ features! {
     }, [ALL_REFUSED];
     Deadline "infinite" |_| (), [ACCEPTED];
     Deadline "finite" |set| endpoints!(set, deadline.period = SPAN), [REFUSED, ALL_REFUSED];
-    LatencyBudget "zero" |_| (), ["crates/proto/src/writer/tests.rs::a_lone_sample_is_one_message"];
+    LatencyBudget "zero" |_| (), ["crates/proto/src/writer/tests/sending.rs::a_lone_sample_is_one_message"];
     LatencyBudget "above zero"
         |set| endpoints!(set, latency_budget.duration = SPAN),
         ["crates/proto/src/writer/tests/bundles.rs::samples_wait_for_the_latency_budget",
@@ -217,20 +216,20 @@ features! {
         "crates/base/src/qos/partition.rs::patterns"];
     Reliability "BEST_EFFORT"
         |set| endpoints!(set, reliability.kind = ReliabilityKind::BestEffort),
-        ["crates/proto/src/reader/tests.rs::best_effort_never_goes_back_and_counts_losses"];
+        ["crates/proto/src/reader/tests/order.rs::best_effort_never_goes_back_and_counts_losses"];
     Reliability "RELIABLE"
         |set| endpoints!(set, reliability.kind = ReliabilityKind::Reliable),
-        ["crates/proto/src/reader/tests.rs::everything_arrives_over_a_lossy_wire",
+        ["crates/proto/src/reader/tests/lossy.rs::everything_arrives_over_a_lossy_wire",
          "crates/whimbrel/tests/it/exchange.rs::a_full_reader_holds_the_writer_back_without_loss"];
     DestinationOrder "BY_RECEPTION_TIMESTAMP" |_| (),
-        ["crates/proto/src/reader/tests.rs::order_is_kept_and_holes_are_asked_for"];
+        ["crates/proto/src/reader/tests/order.rs::order_is_kept_and_holes_are_asked_for"];
     DestinationOrder "BY_SOURCE_TIMESTAMP"
         |set| endpoints!(set, destination_order = DestinationOrder::BySourceTimestamp),
         [REFUSED, ALL_REFUSED];
     History "KEEP_LAST" |set| endpoints!(set, history = History::KeepLast(7)),
         ["crates/proto/src/cache/tests.rs::keep_last_replaces_the_oldest"];
     History "KEEP_ALL" |set| endpoints!(set, history = History::KeepAll),
-        ["crates/proto/src/writer/tests.rs::a_full_history_blocks_until_acknowledged"];
+        ["crates/proto/src/writer/tests/room.rs::a_full_history_blocks_until_acknowledged"];
     ResourceLimits "unlimited" |_| (), [ACCEPTED];
     ResourceLimits "max_samples, max_instances, max_samples_per_instance" |set| {
         endpoints!(set, resource_limits.max_samples = Limit::at_most(100));
