@@ -122,7 +122,8 @@ const ALL_REFUSED: &str =
     "crates/whimbrel/tests/it/features.rs::what_the_table_refuses_is_refused_by_every_entity";
 const WIRE_REPRESENTATIONS: &str = "crates/whimbrel/tests/it/features.rs::both_encodings_travel";
 const LATE: &str = "crates/whimbrel/tests/it/exchange.rs::large_samples_and_late_joiners";
-const NEVER_OLD: &str = "crates/proto/src/writer/tests/sending.rs::a_late_joiner_hears_of_history_only_when_it_wants_it";
+const NEVER_OLD: &str = "crates/proto/src/writer/tests/sending.rs::\
+ a_late_joiner_hears_of_history_only_when_it_wants_it";
 const ACCEPTED: &str =
     "crates/whimbrel/tests/it/features.rs::what_the_table_accepts_carries_samples";
 const ENDS: &str =
@@ -186,7 +187,8 @@ features! {
     }, [ALL_REFUSED];
     Deadline "infinite" |_| (), [ACCEPTED];
     Deadline "finite" |set| endpoints!(set, deadline.period = SPAN), [REFUSED, ALL_REFUSED];
-    LatencyBudget "zero" |_| (), ["crates/proto/src/writer/tests/sending.rs::a_lone_sample_is_one_message"];
+    LatencyBudget "zero" |_| (), ["crates/proto/src/writer/tests/sending.rs::\
+     a_lone_sample_is_one_message"];
     LatencyBudget "above zero"
         |set| endpoints!(set, latency_budget.duration = SPAN),
         ["crates/proto/src/writer/tests/bundles.rs::samples_wait_for_the_latency_budget",
