@@ -211,3 +211,31 @@ fn any_cut_and_any_wrong_octet_is_survived() {
         }
     }
 }
+
+#[test]
+fn a_packet_reaches_the_file_in_one_write() {
+    #[derive(Default)]
+    struct Writes(Vec<usize>);
+    impl std::io::Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.push(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut writer = CaptureWriter::new(Writes::default()).unwrap();
+    let [from, to] = ["127.0.0.1:1", "127.0.0.1:2"].map(|it| it.parse().unwrap());
+    for _ in 0..3 {
+        writer
+            .write_udp(from, to, &[b"one", b"two"], Timestamp(5))
+            .unwrap();
+    }
+    let writes = writer.into_inner().unwrap().0;
+    let packets = &writes[writes.len() - 3..];
+    assert!(
+        packets.iter().all(|it| *it == packets[0] && *it > 60),
+        "{writes:?}"
+    );
+}

@@ -43,7 +43,8 @@ pub(super) fn select(filter: &InterfaceFilter) -> Result<Selection, Error> {
 pub(super) fn tap(path: &Path) -> Result<Arc<dyn Tap>, Error> {
     let what = format!("writing the capture {}", path.display());
     let file = std::fs::File::create(path).map_err(Error::io(what.clone()))?;
-    let writer = CaptureWriter::new(io::BufWriter::new(file)).map_err(Error::io(what))?;
+    // Not buffered: a process that is killed must leave whole packets.
+    let writer = CaptureWriter::new(file).map_err(Error::io(what))?;
     Ok(Arc::new(CaptureTap::new(writer)))
 }
 
