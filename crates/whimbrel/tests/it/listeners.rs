@@ -351,6 +351,10 @@ fn check_last_handle(how: InProcess, caller: Option<&str>) {
     let (writer, reader) = matched_pair_by(how);
     let (to, from) = channel();
     let (give, given) = channel::<DataReader<Position>>();
+    // What comes before the reader has heard the writer goes by the network whatever is asked for.
+    writer.write(&position("tram", 0)).unwrap();
+    assert_eq!(reader.take_timeout(1, PATIENCE).unwrap().len(), 1);
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
     reader.set_listener(
         on_data(move |_| {
             drop(given.recv_timeout(PATIENCE).unwrap());
