@@ -7,6 +7,7 @@
 
 mod api;
 mod bench;
+mod disk;
 mod licences;
 mod metadata;
 mod process;

@@ -3,6 +3,7 @@
 //! A failing step never stops the later ones. The last line printed is always
 //! `N passed, N failed`.
 
+use crate::disk;
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
@@ -38,6 +39,9 @@ pub(crate) fn run(steps: &[Step], only: Option<&str>) -> Result<(), String> {
         ));
     }
     let root = metadata::root();
+    if let Some(warning) = disk::warning(&root) {
+        println!("{warning}");
+    }
     let rows: Vec<Row> = chosen
         .into_iter()
         .map(|step| run_step(&root, step))
@@ -46,6 +50,9 @@ pub(crate) fn run(steps: &[Step], only: Option<&str>) -> Result<(), String> {
         .iter()
         .fold(Totals::default(), |sum, row| sum.plus(row.totals));
     print!("\n{}", table(&rows));
+    if let Some(warning) = disk::warning(&root) {
+        println!("{warning}");
+    }
     println!("{}", totals.line());
     // The totals are the last words; the exit code says the rest.
     if totals.failed > 0 {
