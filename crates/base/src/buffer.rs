@@ -90,6 +90,13 @@ impl Deref for SharedBytes {
     }
 }
 
+impl From<Vec<u8>> for SharedBytes {
+    /// Copies nothing.
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::from_vec(bytes)
+    }
+}
+
 impl AsRef<[u8]> for SharedBytes {
     fn as_ref(&self) -> &[u8] {
         self

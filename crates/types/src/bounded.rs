@@ -3,13 +3,15 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use whimbrel_base::buffer::SharedBytes;
+
 use crate::bounds::KeyBounds;
 use crate::value::traits::DdsValue;
 
 /// A value whose length may be bounded. XTypes 1.3 §7.2.2.4.3, §7.2.2.4.2.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have a bound",
-    note = "`#[dds(bound = N)]` applies to String and Vec"
+    note = "`#[dds(bound = N)]` applies to String, Vec and SharedBytes"
 )]
 pub trait Bounded {
     /// Bounds of one element of a sequence; `None` for strings.
@@ -33,6 +35,15 @@ impl Bounded for String {
 impl<T: DdsValue> Bounded for Vec<T> {
     const ELEMENT: Option<KeyBounds> = Some(T::KEY_BOUNDS);
     const PLAIN: bool = T::SHAPE.is_primitive();
+
+    fn bounded_len(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Bounded for SharedBytes {
+    const ELEMENT: Option<KeyBounds> = Some(u8::KEY_BOUNDS);
+    const PLAIN: bool = true;
 
     fn bounded_len(&self) -> usize {
         self.len()

@@ -5,6 +5,7 @@
 
 use core::mem;
 
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::{Endian, ReadCursor};
 use whimbrel_base::reject::{Reject, RejectKind};
 
@@ -25,6 +26,8 @@ const PID_EXTENDED: u16 = 0x3f01;
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     cursor: ReadCursor<'a>,
+    /// What the bytes are part of, where that can be shared.
+    origin: Option<&'a SharedBytes>,
     representation: Representation,
     align_max: usize,
     key_only: bool,
@@ -50,6 +53,7 @@ impl<'a> Decoder<'a> {
     pub const fn new(bytes: &'a [u8], representation: Representation, endian: Endian) -> Self {
         Self {
             cursor: ReadCursor::new(bytes, endian),
+            origin: None,
             representation,
             align_max: representation.align_max(),
             key_only: false,
@@ -71,6 +75,13 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub const fn undelimited(mut self) -> Self {
         self.bare = true;
+        self
+    }
+
+    /// The same bytes, which are part of `origin`.
+    #[must_use]
+    pub const fn within(mut self, origin: &'a SharedBytes) -> Self {
+        self.origin = Some(origin);
         self
     }
 
@@ -128,6 +139,17 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], Reject> {
         self.cursor.bytes(len)
+    }
+
+    /// The next `len` octets: without a copy where what they are part of is known and they are
+    /// not a small part of it.
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn shared_bytes(&mut self, len: usize) -> Result<SharedBytes, Reject> {
+        let bytes = self.bytes(len)?;
+        let shared = self.origin.and_then(|origin| origin.slice_of(bytes));
+        Ok(shared.map_or_else(|| SharedBytes::copy_from(bytes), SharedBytes::compacted))
     }
 
     /// Passes over `count` numbers of `size` octets.

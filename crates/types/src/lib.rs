@@ -56,9 +56,12 @@ pub use describe::{Case, Kind, Literal, MemberDescription, TypeBody, TypeDescrip
 pub use encoder::{EncodeError, Encoder};
 pub use key::{KeyHasher, key_hash, key_hash_from_payload, key_hash_from_payload_in, key_hash_in};
 pub use member::Member;
-pub use payload::{from_payload, key_from_payload, key_to_payload, to_payload};
+pub use payload::{
+    from_payload, from_shared_payload, key_from_payload, key_to_payload, to_payload,
+};
 pub use representation::{Extensibility, Representation};
 pub use shape::Shape;
 pub use value::{DdsType, DdsValue};
+pub use whimbrel_base::buffer::SharedBytes;
 pub use whimbrel_base::cursor::Endian;
 pub use whimbrel_base::reject::{Reject, RejectKind};

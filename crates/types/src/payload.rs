@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::{Endian, padding};
 use whimbrel_base::reject::{Reject, RejectKind};
 
@@ -54,6 +55,16 @@ pub fn key_to_payload<T: DdsType>(
 /// [`RejectKind::Encapsulation`] for a header that is not XCDR1 or XCDR2, and malformed bytes.
 pub fn from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
     read(payload, T::EXTENSIBILITY, T::decode)
+}
+
+/// As [`from_payload`]; sequences that are held as [`SharedBytes`] share the memory of `payload`.
+///
+/// # Errors
+/// As [`from_payload`].
+pub fn from_shared_payload<T: DdsType>(payload: &SharedBytes) -> Result<T, Reject> {
+    read(payload, T::EXTENSIBILITY, |input| {
+        T::decode(&mut input.clone().within(payload))
+    })
 }
 
 /// Reads a serialized key; members that are not keys are those of

@@ -55,6 +55,7 @@ pub use whimbrel_proto::{
 pub use whimbrel_types as types;
 pub use whimbrel_types::DdsType;
 
+pub use base::buffer::SharedBytes;
 pub use base::instance::InstanceHandle;
 pub use base::qos::{
     self, DataReaderQos, DataWriterQos, DomainParticipantQos, PublisherQos, SubscriberQos, TopicQos,

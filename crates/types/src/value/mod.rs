@@ -7,6 +7,7 @@ mod boxed;
 mod map;
 mod primitive;
 mod sequence;
+mod shared;
 mod text;
 
 pub use traits::{DdsType, DdsValue};

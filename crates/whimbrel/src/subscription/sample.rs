@@ -9,7 +9,9 @@ use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::SampleInfo;
 use whimbrel_proto::cache::CachedSample;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_types::{DdsType, Representation, from_payload, key_from_payload, to_payload};
+use whimbrel_types::{
+    DdsType, Representation, from_payload, from_shared_payload, key_from_payload, to_payload,
+};
 
 /// A sample: data where it has any, and everything DDS tells beside it. DDS 1.4 §2.2.2.5.4.
 #[derive(Clone, Debug)]
@@ -33,13 +35,13 @@ impl<T: DdsType> Sample<T> {
         if cached.info.valid_data {
             data = Some(match &cached.value {
                 Some(value) if value.get::<T>().is_some() => Data::Shared(value.clone()),
-                _ => Data::Own(from_payload(&cached.payload)?),
+                _ => Data::Own(from_shared_payload(&cached.payload)?),
             });
         } else if T::KEYED && !cached.payload.is_empty() {
             let value = if cached.payload_is_key {
                 key_from_payload(&cached.payload)?
             } else {
-                from_payload(&cached.payload)?
+                from_shared_payload(&cached.payload)?
             };
             key = Some(value);
         }

@@ -129,7 +129,7 @@ mod tests {
         };
         let sample = |seq| Msg {
             seq,
-            payload: vec![0; 3],
+            payload: vec![0; 3].into(),
         };
         let mut block = Block::new(order, sample(9));
         let begun = Instant::now();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use whimbrel::{
     DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
-    DomainParticipant, Error, Sample, StatusKind,
+    DomainParticipant, Error, Sample, SharedBytes, StatusKind,
 };
 
 pub use block::Block;
@@ -26,7 +26,7 @@ pub struct Msg {
     /// Counts from 1.
     pub seq: u32,
     /// As many octets as are measured.
-    pub payload: Vec<u8>,
+    pub payload: SharedBytes,
 }
 
 /// The QoS of both directions.
@@ -188,7 +188,7 @@ mod tests {
         };
         let sample = Msg {
             seq: 0,
-            payload: vec![0x55; 100],
+            payload: vec![0x55; 100].into(),
         };
         let block = Block::new(order, sample);
         let trips = block.run(&asking.writer, &answers).unwrap();

@@ -110,7 +110,7 @@ impl Playing {
         let writer = self.writer(participant, live, "perf-data")?;
         let mut sample = Msg {
             seq: 0,
-            payload: vec![0x55; live.size as usize],
+            payload: vec![0x55; live.size as usize].into(),
         };
         self.every(live.rate, move || {
             if writer.matched_subscriptions().is_empty() {
@@ -149,7 +149,10 @@ impl Playing {
         };
         self.reader(participant, live, "perf-pong", noting)?;
         let writer = self.writer(participant, live, "perf-ping")?;
-        let mut sample = Msg { seq: 0, payload };
+        let mut sample = Msg {
+            seq: 0,
+            payload: payload.into(),
+        };
         let answers = Arc::clone(answers);
         self.every(live.ping_rate, move || {
             sample.seq = sample.seq.wrapping_add(1);

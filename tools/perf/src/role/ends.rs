@@ -63,7 +63,10 @@ impl Sample {
     pub(super) fn of(&self, size: usize) -> Result<Msg, String> {
         let payload = self.0.octets(SEED, size);
         let payload = payload.map_err(|error| error.to_string())?;
-        Ok(Msg { seq: 0, payload })
+        Ok(Msg {
+            seq: 0,
+            payload: payload.into(),
+        })
     }
 }
 

@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use whimbrel::SharedBytes;
 use whimbrel::base::cursor::Endian;
-use whimbrel::types::{Representation, from_payload, to_payload};
+use whimbrel::types::{Representation, from_shared_payload, to_payload};
 use whimbrel_bench::exchange::Msg;
 use whimbrel_bench::protocol::{RTPS_BYTES, SAMPLE_BYTES};
 
@@ -101,7 +102,7 @@ pub(super) fn cable_budget(
 fn coding_us(size: usize) -> (f64, f64) {
     let sample = Msg {
         seq: 1,
-        payload: vec![0x55; size],
+        payload: vec![0x55; size].into(),
     };
     let times = if size > 1 << 18 { 5 } else { TIMES };
     let mean_us = |begun: Instant| begun.elapsed().as_secs_f64() * 1e6 / f64::from(times);
@@ -120,9 +121,10 @@ fn coding_us(size: usize) -> (f64, f64) {
     let begun = Instant::now();
     (0..times).for_each(|_| encode());
     let out = mean_us(begun);
+    let bytes = SharedBytes::from(bytes);
     let begun = Instant::now();
     for _ in 0..times {
-        let _ = black_box(from_payload::<Msg>(black_box(&bytes)));
+        let _ = black_box(from_shared_payload::<Msg>(black_box(&bytes)));
     }
     (out, mean_us(begun))
 }

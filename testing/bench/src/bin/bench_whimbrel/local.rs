@@ -44,7 +44,7 @@ impl Local {
     pub(crate) fn block(&self, order: Order) -> Result<Vec<u64>, String> {
         let sample = Msg {
             seq: 0,
-            payload: vec![0x55; order.size],
+            payload: vec![0x55; order.size].into(),
         };
         Block::new(order, sample).run(&self.ends.writer, &self.answers)
     }
@@ -53,7 +53,7 @@ impl Local {
     pub(crate) fn block_shared(&self, order: Order) -> Result<Vec<u64>, String> {
         let mut sample = Arc::new(Msg {
             seq: 0,
-            payload: vec![0x55; order.size],
+            payload: vec![0x55; order.size].into(),
         });
         let mut ns = Vec::with_capacity(order.count);
         while ns.len() < order.count {

@@ -51,6 +51,7 @@ fn run(words: &[String]) -> Result<(), String> {
         ("footprint", "match") => footprint::meet(domain, mode == "a"),
         ("throughput", "pub") => {
             let payload = vec![0x55; number("--size")?];
+            let payload = payload.into();
             let sample = Msg { seq: 0, payload };
             Stream::new(domain, mode)?.write(number("--number")?, sample, Ok)
         }

@@ -119,6 +119,7 @@ impl DataReaderListener<Msg> for Echo {
 
 fn block_of(order: Order) -> Block {
     let payload = vec![0x55; order.size];
+    let payload = payload.into();
     Block::new(order, Msg { seq: 0, payload })
 }
 
