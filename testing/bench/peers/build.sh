@@ -24,8 +24,8 @@ cyclone_library() {
 
 build_cyclone() {
     library=$(cyclone_library)
-    stale "$out/bench_cyclone" "$here/Bench.idl" "$here/bench.h" "$here/bench_cyclone.c" \
-        "$here/build.sh" "$library" || return 0
+    stale "$out/bench_cyclone" "$here/Bench.idl" "$here/bench.h" "$here/clock.h" \
+        "$here/bench_cyclone.c" "$here/build.sh" "$library" || return 0
     need idlc cyclonedds-tools
     need cc gcc
     mkdir -p "$generated"
@@ -37,8 +37,8 @@ build_cyclone() {
 }
 
 build_fastdds() {
-    stale "$out/bench_fastdds" "$here/bench.h" "$here/bench_fastdds.cpp" "$here/build.sh" ||
-        return 0
+    stale "$out/bench_fastdds" "$here/bench.h" "$here/clock.h" "$here/bench_fastdds.cpp" \
+        "$here/build.sh" || return 0
     need c++ g++
     c++ -std=c++14 -O2 -Wall -Wextra -I"$here" "$here/bench_fastdds.cpp" -lfastrtps -lfastcdr \
         -lpthread -o "$out/bench_fastdds.new"

@@ -5,6 +5,8 @@
 //! judges goals and writes reports. Nothing here may use a product other than by its public API.
 #![forbid(unsafe_code)]
 
+pub use whimbrel_net::clock;
+
 pub mod arguments;
 pub mod calls;
 pub mod contestant;

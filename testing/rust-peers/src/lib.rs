@@ -8,6 +8,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::protocol::{Order, option, serve, stand_by};
 
 /// How long it may take to meet.
@@ -110,17 +111,17 @@ fn block<L: Link>(link: &mut L, order: Order, seq: &mut u32) -> Result<Vec<u64>,
         *seq += 1;
         // The product takes the sample itself, so each is made before it counts.
         let sample = L::sample(*seq, payload.clone());
-        let begun = Instant::now();
+        let begun_ns = now_ns();
         link.send(sample)?;
         let at = loop {
             let answer = link.receive()?;
-            let now = Instant::now();
+            let now = now_ns();
             if L::head(&answer) == (*seq, order.size) {
                 break now;
             }
         };
         if turn >= order.warm {
-            ns.push((at - begun).as_nanos() as u64);
+            ns.push(at.saturating_sub(begun_ns));
         }
     }
     Ok(ns)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { PORT = 18400, AROUND = 68, ROOM = 65536 };
 
@@ -27,13 +28,6 @@ static struct sockaddr_in address(const char *text, int port)
         exit(2);
     }
     return it;
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
 static void say(const char *line)
@@ -61,13 +55,14 @@ static int ping(int handle, struct sockaddr_in to)
     static char sent[ROOM], room[ROOM];
     long size, count, warm;
     memset(sent, 0x55, sizeof sent);
+    now_ns();
     say("ready");
     while (scanf("%ld %ld %ld", &size, &count, &warm) == 3) {
-        int64_t *ns = calloc((size_t)count + 1, sizeof *ns);
+        uint64_t *ns = calloc((size_t)count + 1, sizeof *ns);
         if (size < 0 || size + AROUND > 65507 || ns == NULL)
             return 2;
         for (long turn = 0; turn < warm + count; turn++) {
-            int64_t begun = now_ns();
+            uint64_t begun = now_ns();
             if (sendto(handle, sent, (size_t)size + AROUND, 0, (struct sockaddr *)&to, sizeof to) < 0 ||
                 recvfrom(handle, room, sizeof room, 0, NULL, NULL) < 0)
                 return 1;
@@ -76,7 +71,7 @@ static int ping(int handle, struct sockaddr_in to)
         }
         printf("rtt_ns");
         for (long at = 0; at < count; at++)
-            printf(" %lld", (long long)ns[at]);
+            printf(" %llu", (unsigned long long)ns[at]);
         say("");
         free(ns);
     }

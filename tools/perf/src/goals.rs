@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::exchange::{Block, Msg};
 use whimbrel_bench::goal::{Goal, Side};
 use whimbrel_bench::protocol::Order;
@@ -17,6 +18,8 @@ use crate::world::{Place, World};
 
 /// The plain ping-pong in C.
 const SOURCE: &str = include_str!("../plain/plain_udp.c");
+/// The clock that it reads, as all contestants do.
+const CLOCK: &str = include_str!("../../../testing/bench/peers/clock.h");
 /// Samples by which the cost of measuring one is known.
 const SAMPLES: usize = 200_000;
 /// How often that is measured.
@@ -66,6 +69,7 @@ fn compile() -> Result<PathBuf, Failure> {
     let source = folder.join("plain_udp.c");
     std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&source, SOURCE))
+        .and_then(|()| std::fs::write(folder.join("clock.h"), CLOCK))
         .map_err(|error| Failure::Setup(format!("{}: {error}", folder.display())))?;
     let mut cc = Command::new("cc");
     cc.arg("-O2").arg("-o").arg(folder.join(PLAIN)).arg(&source);
@@ -125,7 +129,7 @@ fn overhead_ns() -> f64 {
         while !block.is_done() {
             block.next();
             answer.seq += 1;
-            let noted = block.note(black_box(&answer), Instant::now());
+            let noted = block.note(black_box(&answer), now_ns());
             debug_assert!(noted);
         }
         let all = begun.elapsed();

@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
+use whimbrel_bench::clock::counts_ticks;
 use whimbrel_payload::SEED;
 
 use crate::contestant::{Product, Programs};
@@ -57,6 +58,12 @@ pub(crate) fn facts(programs: &Programs) -> BTreeMap<String, String> {
         "release"
     };
     note("build", profile.into());
+    let clock = if counts_ticks() {
+        "time stamp counter, by which the kernel keeps time"
+    } else {
+        "CLOCK_MONOTONIC"
+    };
+    note("clock of round trips", clock.into());
     note("seed", SEED.to_string());
     note(
         "cores of the processes",
@@ -100,6 +107,7 @@ const ALIKE: &[&str] = &[
     "loopback",
     "offloads of loopback",
     "build",
+    "clock of round trips",
     "cores of the processes",
 ];
 

@@ -1,5 +1,5 @@
 //! What the operating system does for us, one module per way of asking. Each offers the same
-//! names: `recv_many`, `send_many`, the socket options, `Poller` and `EventFd`.
+//! names: `recv_many`, `send_many`, the socket options, `Poller`, `EventFd` and `counter`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -404,3 +404,13 @@ fn look_until(timeout: Option<Duration>, mut found: impl FnMut() -> bool) -> boo
         std::thread::sleep(left.min(LOOK_EVERY));
     }
 }
+
+/// No counter of the processor is known here.
+pub(crate) fn has_counter() -> bool {
+    false
+}
+
+/// Nothing that counts.
+pub(crate) fn counter() -> u64 {
+    0
+}

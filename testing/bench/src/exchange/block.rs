@@ -1,10 +1,9 @@
 //! One block of a ping-pong under way.
 
-use std::time::{Duration, Instant};
-
 use whimbrel::DataWriter;
 
 use super::{Answers, Msg};
+use crate::clock::now_ns;
 use crate::protocol::Order;
 
 /// A block under way: who notes an answer sends the next sample. The clock is read once for each
@@ -14,24 +13,23 @@ use crate::protocol::Order;
 pub struct Block {
     order: Order,
     sample: Msg,
-    begun: Instant,
+    begun_ns: u64,
     /// When answers came.
-    at: Vec<Instant>,
+    at_ns: Vec<u64>,
 }
 
 impl Block {
     /// The block `order` of samples that hold what `sample` does.
     pub fn new(order: Order, mut sample: Msg) -> Self {
         sample.seq = 0;
-        let now = Instant::now();
         // Written once, so that the system has given the memory before it counts.
-        let mut at = vec![now; order.count];
-        at.clear();
+        let mut at_ns = vec![1; order.count];
+        at_ns.clear();
         Self {
             order,
             sample,
-            begun: now,
-            at,
+            begun_ns: now_ns(),
+            at_ns,
         }
     }
 
@@ -50,21 +48,21 @@ impl Block {
     #[inline]
     pub fn next(&mut self) {
         if self.sample.seq == 0 {
-            self.begun = Instant::now();
+            self.begun_ns = now_ns();
         }
         self.sample.seq += 1;
     }
 
-    /// Notes what was taken at `now`, if it is the awaited answer; whether it is.
+    /// Notes what was taken at `now_ns`, if it is the awaited answer; whether it is.
     #[inline]
-    pub fn note(&mut self, data: &Msg, now: Instant) -> bool {
+    pub fn note(&mut self, data: &Msg, now_ns: u64) -> bool {
         if data.seq != self.sample.seq || data.payload.len() != self.order.size {
             return false;
         }
         if self.sample.seq as usize > self.order.warm {
-            self.at.push(now);
+            self.at_ns.push(now_ns);
         } else {
-            self.begun = now;
+            self.begun_ns = now_ns;
         }
         true
     }
@@ -72,21 +70,21 @@ impl Block {
     /// All round trips that count are there.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.at.len() >= self.order.count
+        self.at_ns.len() >= self.order.count
     }
 
     /// The round trips so far, in nanoseconds.
     pub fn into_trips(self) -> Vec<u64> {
-        let begins = std::iter::once(&self.begun).chain(&self.at);
-        let trips = begins.zip(&self.at);
+        let begins = std::iter::once(&self.begun_ns).chain(&self.at_ns);
+        let trips = begins.zip(&self.at_ns);
         trips
-            .map(|(begin, end)| nanos(end.saturating_duration_since(*begin)))
+            .map(|(begin, end)| end.saturating_sub(*begin))
             .collect()
     }
 
     /// How many of them there are.
     pub fn done(&self) -> usize {
-        self.at.len()
+        self.at_ns.len()
     }
 
     /// All of it by the calling thread, for answers that may come within the write: each round trip
@@ -99,21 +97,17 @@ impl Block {
         ns.clear();
         while ns.len() < self.order.count {
             self.sample.seq += 1;
-            let begun = Instant::now();
+            let begun_ns = now_ns();
             writer
                 .write(&self.sample)
                 .map_err(|error| format!("write: {error}"))?;
-            let at = answers.wait(&self.sample)?;
+            let at_ns = answers.wait_ns(&self.sample)?;
             if self.sample.seq as usize > self.order.warm {
-                ns.push(nanos(at.saturating_duration_since(begun)));
+                ns.push(at_ns.saturating_sub(begun_ns));
             }
         }
         Ok(ns)
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -132,8 +126,7 @@ mod tests {
             payload: vec![0; 3].into(),
         };
         let mut block = Block::new(order, sample(9));
-        let begun = Instant::now();
-        let after = |us| begun + Duration::from_micros(us);
+        let after = |us: u64| 1_000_000 + us * 1000;
         for (seq, us) in [(1, 10), (2, 25), (3, 45)] {
             assert!(!block.is_done());
             block.next();

@@ -6,7 +6,7 @@ mod counters;
 mod stream;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use whimbrel::{
     DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
@@ -16,6 +16,8 @@ use whimbrel::{
 pub use block::Block;
 pub use counters::{COUNTERS, Counters};
 pub use stream::{Stream, bundled};
+
+use crate::clock::now_ns;
 
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -130,20 +132,20 @@ pub struct Answers(Receiver<Answer>);
 struct Answer {
     seq: u32,
     size: usize,
-    at: Instant,
+    at_ns: u64,
 }
 
 impl Answers {
-    /// When the answer to `sample` came; others are passed over.
+    /// When the answer to `sample` came, by [`now_ns`]; others are passed over.
     ///
     /// # Errors
     /// It does not come in time.
-    pub fn wait(&self, sample: &Msg) -> Result<Instant, String> {
+    pub fn wait_ns(&self, sample: &Msg) -> Result<u64, String> {
         loop {
             let answer = self.0.recv_timeout(PATIENCE);
             let answer = answer.map_err(|error| format!("after {}: {error}", sample.seq))?;
             if answer.seq == sample.seq && answer.size == sample.payload.len() {
-                return Ok(answer.at);
+                return Ok(answer.at_ns);
             }
         }
     }
@@ -159,7 +161,7 @@ impl DataReaderListener<Msg> for Note {
             let answer = Answer {
                 seq: data.seq,
                 size: data.payload.len(),
-                at: Instant::now(),
+                at_ns: now_ns(),
             };
             // Nobody waits any more when the block was given up.
             let _ = self.0.send(answer);

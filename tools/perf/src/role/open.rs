@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use whimbrel::DataWriter;
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::exchange::Msg;
-
-use super::words::nanos;
 
 /// How long the last answers may take.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -26,9 +25,9 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// When sample `at` is to leave after the first.
-    fn due(self, at: usize) -> Duration {
-        Duration::from_nanos(at as u64 * 1_000_000_000 / self.rate.max(1))
+    /// When sample `at` is to leave after the first, in nanoseconds.
+    fn due_ns(self, at: usize) -> u64 {
+        at as u64 * 1_000_000_000 / self.rate.max(1)
     }
 }
 
@@ -50,7 +49,7 @@ impl FromStr for Schedule {
 
 /// When each sample of a schedule was answered.
 pub(super) struct Answers {
-    at: Vec<Option<Instant>>,
+    at_ns: Vec<Option<u64>>,
     missing: usize,
     schedule: Schedule,
 }
@@ -58,17 +57,17 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn new(schedule: Schedule) -> Self {
         Self {
-            at: vec![None; schedule.count],
+            at_ns: vec![None; schedule.count],
             missing: schedule.count,
             schedule,
         }
     }
 
     /// Numbers begin with 1.
-    pub(super) fn note(&mut self, seq: u32, now: Instant) {
+    pub(super) fn note(&mut self, seq: u32, now_ns: u64) {
         let place = (seq as usize).checked_sub(1);
-        if let Some(at @ None) = place.and_then(|it| self.at.get_mut(it)) {
-            *at = Some(now);
+        if let Some(at @ None) = place.and_then(|it| self.at_ns.get_mut(it)) {
+            *at = Some(now_ns);
             self.missing -= 1;
         }
     }
@@ -81,13 +80,13 @@ impl Answers {
     /// should have left, and from when it left.
     pub(super) fn report(&self, sent: &Sent) -> String {
         let mut text = format!("open_ns {}", self.missing);
-        for (place, at) in self.at.iter().enumerate() {
-            let (Some(at), Some(left)) = (at, sent.left.get(place)) else {
+        for (place, at) in self.at_ns.iter().enumerate() {
+            let (Some(at), Some(left)) = (at, sent.left_ns.get(place)) else {
                 continue;
             };
-            let due = sent.begun + self.schedule.due(place);
-            let intended = nanos(at.saturating_duration_since(due));
-            let actual = nanos(at.saturating_duration_since(*left));
+            let due = sent.begun_ns + self.schedule.due_ns(place);
+            let intended = at.saturating_sub(due);
+            let actual = at.saturating_sub(*left);
             text.push_str(&format!(" {intended}:{actual}"));
         }
         text
@@ -96,8 +95,8 @@ impl Answers {
 
 /// When samples left.
 pub(super) struct Sent {
-    begun: Instant,
-    left: Vec<Instant>,
+    begun_ns: u64,
+    left_ns: Vec<u64>,
 }
 
 /// Writes the samples of `schedule`.
@@ -106,12 +105,12 @@ pub(super) fn send(
     mut sample: Msg,
     writer: &DataWriter<Msg>,
 ) -> Result<Sent, String> {
-    let begun = Instant::now();
-    let mut left = Vec::with_capacity(schedule.count);
+    let begun_ns = now_ns();
+    let mut left_ns = Vec::with_capacity(schedule.count);
     for place in 0..schedule.count {
-        let due = begun + schedule.due(place);
+        let due = begun_ns + schedule.due_ns(place);
         loop {
-            let wait = due.saturating_duration_since(Instant::now());
+            let wait = Duration::from_nanos(due.saturating_sub(now_ns()));
             if wait.is_zero() {
                 break;
             }
@@ -122,11 +121,11 @@ pub(super) fn send(
             }
         }
         sample.seq += 1;
-        left.push(Instant::now());
+        left_ns.push(now_ns());
         let written = writer.write(&sample);
         written.map_err(|error| format!("write: {error}"))?;
     }
-    Ok(Sent { begun, left })
+    Ok(Sent { begun_ns, left_ns })
 }
 
 /// Waits until `complete`, within bounds: what has not come by then is lost.
@@ -144,13 +143,13 @@ mod tests {
     #[test]
     fn lateness_counts_from_the_schedule() {
         let schedule: Schedule = "16 3 1000".parse().unwrap();
-        let begun = Instant::now();
-        let ms = |it| begun + Duration::from_millis(it);
+        let begun_ns = 7_000_000;
+        let ms = |it: u64| begun_ns + it * 1_000_000;
         let mut answers = Answers::new(schedule);
         // The second left 4 ms late, and its answer came 1 ms after that.
         let sent = Sent {
-            begun,
-            left: vec![ms(0), ms(5), ms(6)],
+            begun_ns,
+            left_ns: vec![ms(0), ms(5), ms(6)],
         };
         answers.note(1, ms(1));
         answers.note(2, ms(6));

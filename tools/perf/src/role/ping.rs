@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::exchange::{Block, COUNTERS, Counters, Ends, Msg, PATIENCE};
 use whimbrel_bench::protocol::{Order, ROUND_TRIPS};
 
@@ -111,7 +111,7 @@ impl DataReaderListener<Msg> for Echo {
         let Ok(Some(sample)) = reader.take_next_sample() else {
             return;
         };
-        let now = Instant::now();
+        let now = now_ns();
         let Some(data) = sample.data() else { return };
         let mut task = lock(&self.task);
         match &mut *task {

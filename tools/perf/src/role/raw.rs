@@ -4,12 +4,13 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::protocol::{Order, RTPS_BYTES, SAMPLE_BYTES, option, serve_lines, stand_by};
 use whimbrel_bench::stream::{Arrivals, Burst};
 
-use super::words::{nanos, number};
+use super::words::number;
 
 /// Lowest port.
 const PORT: u16 = 17_400;
@@ -40,7 +41,7 @@ impl Ping {
         let mut ns = Vec::with_capacity(order.count);
         let mut turn = 0;
         while ns.len() < order.count {
-            let begun = Instant::now();
+            let begun_ns = now_ns();
             let trip = self
                 .socket
                 .send_to(&sent, self.to)
@@ -52,7 +53,7 @@ impl Ping {
             }
             turn += 1;
             if turn > order.warm {
-                ns.push(nanos(begun.elapsed()));
+                ns.push(now_ns().saturating_sub(begun_ns));
             }
         }
         Ok(ns)

@@ -1,6 +1,4 @@
-//! Numbers of command lines and clocks.
-
-use std::time::Duration;
+//! Numbers of command lines.
 
 use whimbrel_bench::protocol::option;
 
@@ -8,9 +6,4 @@ use whimbrel_bench::protocol::option;
 pub(super) fn number(words: &[String], key: &str) -> Result<usize, String> {
     let text = option(words, key)?;
     text.parse().map_err(|_| format!("{key} {text}: no number"))
-}
-
-/// `time` in nanoseconds.
-pub(super) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

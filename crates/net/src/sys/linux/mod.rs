@@ -1,5 +1,6 @@
 //! Linux: batched receive and send, epoll, eventfd, reports about interfaces.
 
+mod counter;
 mod epoll;
 mod eventfd;
 mod mmsg;
@@ -8,6 +9,7 @@ mod options;
 mod segments;
 mod waiting;
 
+pub(crate) use counter::{counter, has_counter};
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
 pub(crate) use mmsg::{recv_many, send, send_gathered, send_many};

@@ -1,8 +1,9 @@
 //! Ping-pong of datagrams.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::protocol::{Order, option, serve, stand_by};
 
 use crate::datagram::{PORT, datagram_bytes};
@@ -69,13 +70,13 @@ impl Ping {
             if turn + 1 == order.warm + order.count {
                 sent[0] = LAST;
             }
-            let begun = Instant::now();
+            let begun_ns = now_ns();
             for _ in 0..self.trips {
                 self.socket.send_to(&sent, self.to)?;
                 self.way.receive(&self.socket, &mut room, PATIENCE)?;
             }
             if turn >= order.warm {
-                ns.push(begun.elapsed().as_nanos() as u64);
+                ns.push(now_ns().saturating_sub(begun_ns));
             }
         }
         Ok(ns)

@@ -2,9 +2,9 @@
 //! main thread writes every sample and holds nothing meanwhile.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::exchange::{Answers, Block, Ends, Msg};
 use whimbrel_bench::protocol::Order;
 
@@ -60,14 +60,14 @@ impl Local {
             // Everybody has let go of it, as of a buffer of a pool.
             let own = Arc::get_mut(&mut sample).ok_or("somebody keeps the sample")?;
             own.seq += 1;
-            let begun = Instant::now();
+            let begun_ns = now_ns();
             self.ends
                 .writer
                 .write_shared(Arc::clone(&sample))
                 .map_err(|error| format!("write: {error}"))?;
-            let at = self.answers.wait(&sample)?;
+            let at_ns = self.answers.wait_ns(&sample)?;
             if sample.seq as usize > order.warm {
-                ns.push(at.saturating_duration_since(begun).as_nanos() as u64);
+                ns.push(at_ns.saturating_sub(begun_ns));
             }
         }
         Ok(ns)

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use whimbrel::{DataReader, DataReaderListener, DataWriter, StatusKind};
+use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::exchange::{Block, Ends, Msg, PATIENCE};
 use whimbrel_bench::protocol::Order;
 
@@ -77,7 +77,7 @@ impl Ping {
     fn wait_for_answer(&self, way: &Way, block: &mut Block) -> Result<(), String> {
         loop {
             let sample = way.receive(&self.ends.reader);
-            let now = Instant::now();
+            let now = now_ns();
             let sample = sample.map_err(|error| format!("after {}: {error}", block.done()))?;
             if let Some(data) = sample.as_ref().and_then(|it| it.data())
                 && block.note(data, now)
@@ -99,7 +99,7 @@ impl DataReaderListener<Msg> for Echo {
         let Ok(taken) = reader.take_next_sample() else {
             return;
         };
-        let now = Instant::now();
+        let now = now_ns();
         let mut block = lock(&self.block);
         let answered = taken
             .as_ref()
