@@ -28,6 +28,7 @@ pub mod ownership;
 pub mod ownership_strength;
 pub mod partition;
 pub mod presentation;
+pub mod publish_mode;
 pub mod reader_data_lifecycle;
 pub mod reliability;
 pub mod resource_limits;
@@ -77,6 +78,7 @@ pub use policy::{
     ImmutablePolicy, InconsistentPolicy, Policy, PolicyId, RequestOffered, UnsupportedPolicy,
 };
 pub use presentation::{Presentation, PresentationScope};
+pub use publish_mode::{FlowController, PublishMode};
 pub use publisher_qos::PublisherQos;
 pub use reader_data_lifecycle::ReaderDataLifecycle;
 pub use reader_qos::DataReaderQos;

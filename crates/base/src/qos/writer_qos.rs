@@ -19,6 +19,7 @@ use super::ownership_strength::OwnershipStrength;
 use super::policy::{
     ImmutablePolicy, InconsistentPolicy, PolicyId, UnsupportedPolicy, changeable, supported,
 };
+use super::publish_mode::PublishMode;
 use super::reliability::{Reliability, ReliabilityKind};
 use super::resource_limits::ResourceLimits;
 use super::setters::{
@@ -70,6 +71,8 @@ pub struct DataWriterQos {
     /// When samples leave as batches, to those who understand them; off by default. Decides alone
     /// then when samples share messages.
     pub batch: Option<Batch>,
+    /// Who sends samples, and how fast.
+    pub publish_mode: PublishMode,
 }
 
 impl Default for DataWriterQos {
@@ -93,6 +96,7 @@ impl Default for DataWriterQos {
             data_representation: DataRepresentation::default(),
             bundling: None,
             batch: None,
+            publish_mode: PublishMode::Synchronous,
         }
     }
 }
@@ -164,6 +168,13 @@ impl DataWriterQos {
         self
     }
 
+    /// Who sends samples, and how fast.
+    #[must_use]
+    pub fn publish_mode(mut self, mode: PublishMode) -> Self {
+        self.publish_mode = mode;
+        self
+    }
+
     /// Takes over what the topic says where topics and writers have the same policy: the
     /// standard's `copy_from_topic_qos`. DDS 1.4 §2.2.2.4.1.16.
     #[must_use]
@@ -221,6 +232,7 @@ impl DataWriterQos {
             data_representation,
             bundling: _,
             batch: _,
+            publish_mode: _,
         } = self;
         supported(user_data)?;
         supported(durability)?;
@@ -263,6 +275,7 @@ impl DataWriterQos {
             data_representation,
             bundling: _,
             batch: _,
+            publish_mode: _,
         } = self;
         changeable(user_data, &new.user_data)?;
         changeable(durability, &new.durability)?;

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
-use whimbrel_base::limits::Limits;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Instant, Timestamp};
@@ -15,6 +14,7 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
 use whimbrel_wire::message::Submessage;
 
+use super::config::ParticipantConfig;
 use super::disposal::with_disposal_as_data;
 use super::tuning::{reader_config, writer_config};
 use crate::cache::{CachedSample, Selector};
@@ -88,10 +88,14 @@ impl Builtin {
         self.channels.iter().map(of).fold(0, usize::saturating_add)
     }
 
-    pub(super) fn new(prefix: GuidPrefix, limits: &Limits) -> Self {
+    pub(super) fn new(config: &ParticipantConfig) -> Self {
+        let prefix = config.guid_prefix;
         let channel = |writer_entity, reader_entity, writer_bit, reader_bit| Channel {
-            writer: Writer::new(writer_config(Guid::new(prefix, writer_entity), limits)),
-            reader: Reader::new(reader_config(Guid::new(prefix, reader_entity), limits)),
+            writer: Writer::new(writer_config(Guid::new(prefix, writer_entity), config)),
+            reader: Reader::new(reader_config(
+                Guid::new(prefix, reader_entity),
+                &config.limits,
+            )),
             writer_entity,
             reader_entity,
             writer_bit,

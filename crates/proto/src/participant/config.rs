@@ -15,7 +15,7 @@ use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
 use whimbrel_wire::property::{Property, PropertyList};
 
 use super::addresses::Addresses;
-use crate::discovery::locators::InterfaceAddress;
+use crate::discovery::locators::{InterfaceAddress, LOCAL_MESSAGE_BYTES_MAX};
 
 /// Settings of a [`super::Participant`].
 #[derive(Clone, Debug)]
@@ -71,6 +71,8 @@ pub struct ParticipantConfig {
     /// Octets of discovery that leave per second at most, in datagrams without their UDP and IP
     /// headers; 12.5 MB/s by default. What is over it waits.
     pub discovery_bytes_per_s_max: u64,
+    /// Octets of the largest message that leaves; 65,507 by default, what fits a datagram.
+    pub message_bytes_max: usize,
     /// What peers can make us hold.
     pub limits: Limits,
     /// Seeds the jitter of announcements.
@@ -104,6 +106,7 @@ impl ParticipantConfig {
             unserved_patience: Duration::from_secs(5),
             own_addresses: Vec::new(),
             discovery_bytes_per_s_max: 12_500_000,
+            message_bytes_max: LOCAL_MESSAGE_BYTES_MAX,
             limits: Limits::DEFAULT,
             seed: 0,
         }

@@ -164,7 +164,7 @@ impl Participant {
             census: Census::default(),
             outlet: Outlet::new(config.discovery_bytes_per_s_max),
             departure: Departure::Present,
-            builtin: Builtin::new(prefix, &config.limits),
+            builtin: Builtin::new(&config),
             remotes: BTreeMap::new(),
             leases_at: Instant::FAR_FUTURE,
             farewells: Farewells::default(),

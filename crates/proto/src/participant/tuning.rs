@@ -5,6 +5,7 @@ use whimbrel_base::limits::Limits;
 use whimbrel_base::qos::{History, ResourceLimits};
 use whimbrel_base::time::Duration;
 
+use super::config::ParticipantConfig;
 use crate::cache::CacheConfig;
 use crate::reader::ReaderConfig;
 use crate::writer::WriterConfig;
@@ -18,12 +19,13 @@ const PUSH_PERIOD_PER_PEER: Duration = Duration::from_micros(250);
 /// What each other participant adds to how long answers are waited for before somebody is asked.
 const ANSWER_PER_PEER: Duration = Duration::from_millis(1);
 
-pub(super) fn writer_config(guid: Guid, limits: &Limits) -> WriterConfig {
+pub(super) fn writer_config(guid: Guid, participant: &ParticipantConfig) -> WriterConfig {
     WriterConfig {
         reliable: true,
         durable: true,
         depth: Some(1),
-        sample_bytes_max: limits.discovery_sample_bytes_max,
+        sample_bytes_max: participant.limits.discovery_sample_bytes_max,
+        message_bytes_max: participant.message_bytes_max,
         heartbeat_period: Duration::from_millis(50),
         heartbeat_period_max: Duration::from_secs(2),
         // Participant messages are rare, and nobody waits for them.

@@ -8,6 +8,7 @@ use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 
 use super::batch::BatchLimits;
+use super::bucket::FlowLimits;
 use super::bundle::Bundling;
 
 /// Settings of a [`super::Writer`].
@@ -76,6 +77,10 @@ pub struct WriterConfig {
     /// What leaves together is a batch to those who understand that; off by default. Samples that
     /// wait for others do so by `bundling`.
     pub batch: Option<BatchLimits>,
+    /// Another thread than the one that writes sends new changes; off by default.
+    pub asynchronous: bool,
+    /// What may leave in which time, heartbeats not counted; no limit by default.
+    pub flow: Option<FlowLimits>,
 }
 
 impl WriterConfig {
@@ -110,6 +115,8 @@ impl WriterConfig {
             bundling: Bundling::Off,
             packed_messages: CompressionIds::NONE,
             batch: None,
+            asynchronous: false,
+            flow: None,
         }
     }
 }

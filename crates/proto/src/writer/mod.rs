@@ -13,6 +13,7 @@ mod batch;
 #[cfg(test)]
 mod batch_tests;
 mod batched;
+mod bucket;
 mod bundle;
 mod config;
 mod divide;
@@ -51,6 +52,8 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use self::audience::Audience;
 use self::batch::Batches;
 pub use self::batch::{BatchLimits, BlockPacker};
+use self::bucket::Bucket;
+pub use self::bucket::FlowLimits;
 use self::bundle::{Bundle, Cause};
 pub use self::bundle::{Bundling, BundlingStatistics};
 pub use self::config::WriterConfig;
@@ -167,6 +170,8 @@ pub struct Writer {
     departed_at: Option<Instant>,
     /// New changes wait until then.
     held_until: Option<Instant>,
+    /// What may leave in which time, where that is limited.
+    bucket: Option<Bucket>,
     /// What waits to leave with others.
     bundle: Bundle,
     /// What is known of batches, where they are sent.
@@ -212,6 +217,7 @@ impl Writer {
             pushes: Pushes::default(),
             departed_at: None,
             held_until: None,
+            bucket: config.flow.map(Bucket::new),
             bundle: Bundle::new(MessageBuilder::new(config.guid.prefix), config.bundling),
             batches: config
                 .batch

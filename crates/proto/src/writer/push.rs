@@ -1,11 +1,12 @@
 //! How new changes leave: whole ones here, large ones in `transmit.rs`.
 
 use whimbrel_base::guid::EntityId;
+use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 
-use super::Writer;
 use super::gather::HEARTBEAT_BYTES;
 use super::history::Change;
+use super::{Writer, bucket};
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 
@@ -31,34 +32,7 @@ impl Writer {
         let pushed_before = self.pushed;
         let before = (self.pushed, self.push_next);
         let mut message = self.begin_push(sealed);
-        let mut held_up = false;
-        let form = self.forms.shared();
-        while let Some(change) = self.history.next_from(self.pushed.next()) {
-            let sequence = change.sequence;
-            if sequence > through {
-                break;
-            }
-            if change.fragments(form) > 1 {
-                held_up = !self.push_fragments(now, &mut message, outbox);
-                if held_up {
-                    break;
-                }
-                continue;
-            }
-            if self.forms.divided(change).is_some() {
-                self.push_both(&mut message, sequence, outbox);
-                self.pushed = sequence;
-                self.count_pushed(1);
-                continue;
-            }
-            let bytes = self.message_bytes_of(change);
-            if !message.has_room(bytes.saturating_add(HEARTBEAT_BYTES)) {
-                message.flush(self.audience.destinations(), outbox);
-            }
-            self.put_change(&mut message, change);
-            self.pushed = sequence;
-            self.count_pushed(1);
-        }
+        let held_up = !self.push_changes(now, through, &mut message, outbox);
         if !held_up {
             self.pushed = self.pushed.max(through);
         }
@@ -80,6 +54,46 @@ impl Writer {
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
         }
+    }
+
+    /// Puts what has not left, through `through`, into messages; true when all of it was.
+    fn push_changes(
+        &mut self,
+        now: Instant,
+        through: SequenceNumber,
+        message: &mut MessageBuilder,
+        outbox: &mut impl Outbox,
+    ) -> bool {
+        let form = self.forms.shared();
+        while let Some(change) = self.history.next_from(self.pushed.next()) {
+            let sequence = change.sequence;
+            if sequence > through {
+                break;
+            }
+            if let Some(until) = bucket::held_until(&mut self.bucket, now) {
+                self.held_until = Some(until);
+                return false;
+            }
+            if change.fragments(form) > 1 {
+                if !self.push_fragments(now, message, outbox) {
+                    return false;
+                }
+                continue;
+            }
+            let bytes = self.message_bytes_of(change);
+            if self.forms.divided(change).is_some() {
+                self.push_both(message, sequence, outbox);
+            } else {
+                if !message.has_room(bytes.saturating_add(HEARTBEAT_BYTES)) {
+                    message.flush(self.audience.destinations(), outbox);
+                }
+                self.put_change(message, change);
+            }
+            self.pushed = sequence;
+            bucket::spend(&mut self.bucket, bytes);
+            self.count_pushed(1);
+        }
+        true
     }
 
     /// True where the bundle that was sealed waits no more; others may have begun to since.
@@ -126,6 +140,12 @@ impl Writer {
             self.departed_at = Some(now);
         }
         self.held_until.is_some()
+    }
+
+    /// When what was just written leaves, where another thread is to send it.
+    pub fn leaves_at(&self, now: Instant) -> Option<Instant> {
+        let held = self.held_until.unwrap_or(now);
+        self.config.asynchronous.then_some(held.max(now))
     }
 
     /// Lets new changes leave at the next transmission, whatever left lately.

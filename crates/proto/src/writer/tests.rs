@@ -1,6 +1,7 @@
 //! A writer and a reader joined by hand, without network or clock.
 
 mod bundles;
+mod controlled;
 mod instances;
 mod large;
 mod room;

@@ -10,7 +10,7 @@ use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
 use super::history::Change;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::window::charge;
-use super::{MESSAGE_OVERHEAD_BYTES, Writer};
+use super::{MESSAGE_OVERHEAD_BYTES, Writer, bucket};
 use crate::message::{HeartbeatFields, MessageBuilder};
 use crate::outbox::Outbox;
 
@@ -53,7 +53,7 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> bool {
         let entity = self.config.guid.entity;
-        let mut room = self.push_room(now);
+        let mut room = self.push_room(now).min(bucket::room(&mut self.bucket, now));
         let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
@@ -89,6 +89,8 @@ impl Writer {
         if last >= first {
             self.pushes.note(now, sequence, (first, last));
             self.note_pushed(now, sent_bytes);
+            let spent = usize::try_from(sent_bytes).unwrap_or(usize::MAX);
+            bucket::spend(&mut self.bucket, spent);
         }
         if complete {
             self.pushed = sequence;
@@ -98,7 +100,10 @@ impl Writer {
             if self.config.reliable && self.somebody_is_to_be_asked(now) {
                 self.ask_within(now, message, (sequence, last));
             }
-            self.hold_up_push();
+            self.held_until = bucket::held_until(&mut self.bucket, now);
+            if self.held_until.is_none() {
+                self.hold_up_push();
+            }
         }
         complete
     }
@@ -216,7 +221,7 @@ impl Writer {
         );
         reader.repair_at = None;
         while let Some((sequence, request)) = reader.requests.pop_first() {
-            if reader.pace.room(now) == 0 {
+            if reader.pace.room(now) == 0 || bucket::room(&mut self.bucket, now) == 0 {
                 reader.requests.insert(sequence, request);
                 break;
             }
@@ -245,7 +250,8 @@ impl Writer {
             reader.heartbeat_due = false;
         }
         if !reader.requests.is_empty() {
-            reader.repair_at = Some(reader.pace.next_at());
+            let held_until = bucket::held_until(&mut self.bucket, now);
+            reader.repair_at = Some(held_until.unwrap_or_else(|| reader.pace.next_at()));
         }
         message.flush(&reader.info.locators, outbox);
         self.message = message;
@@ -302,6 +308,7 @@ impl Writer {
             let inline_qos = reader.info.expects_inline_qos;
             message.data((peer.entity, entity), change, form, inline_qos);
             reader.pace.spend(now, bytes);
+            bucket::spend(&mut self.bucket, bytes);
             self.statistics.count_repair(bytes);
             reader.note_repaired(now, sequence);
             return None;
@@ -318,8 +325,9 @@ impl Writer {
             message.data_frag((peer.entity, entity), change, form, number);
             again.push(number);
             reader.pace.spend(now, message.len());
+            bucket::spend(&mut self.bucket, message.len());
             self.statistics.count_repair(message.len());
-            if reader.pace.room(now) == 0
+            if (reader.pace.room(now) == 0 || bucket::room(&mut self.bucket, now) == 0)
                 && let Some(rest) = wanted.rest()
             {
                 reader

@@ -28,10 +28,10 @@ use crate::error::Error;
 /// What is not set here comes from the environment: `WHIMBREL_INTERFACES` (names, globs, networks,
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
-/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on` or `off`), and
-/// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
-/// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
-/// program says otherwise.
+/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_MESSAGE_BYTES_MAX`,
+/// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on` or `off`), and `WHIMBREL_DOMAIN` for
+/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
+/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
@@ -163,6 +163,16 @@ impl DomainParticipantBuilder {
     #[must_use]
     pub fn discovery_bytes_per_s_max(mut self, bytes: u64) -> Self {
         self.asked.discovery_bytes_per_s_max = Some(bytes);
+        self
+    }
+
+    /// Octets of the largest RTPS message that leaves, 508 to 65,507: a larger sample leaves as
+    /// fragments, and samples that leave together share no more. By default what fits a datagram
+    /// between participants of one host, and a packet of the path to others; also by
+    /// `WHIMBREL_MESSAGE_BYTES_MAX`. Batches of Connext are not divided.
+    #[must_use]
+    pub fn message_bytes_max(mut self, bytes: usize) -> Self {
+        self.asked.message_bytes_max = Some(bytes);
         self
     }
 

@@ -69,6 +69,12 @@ pub(super) const DISCOVERY_RATE: Variable = Variable {
     check: |text| values::discovery_rate(text).map(drop),
 };
 
+pub(super) const MESSAGE_BYTES: Variable = Variable {
+    name: "WHIMBREL_MESSAGE_BYTES_MAX",
+    allowed: "a number of octets from 508 to 65507",
+    check: |text| values::message_bytes(text).map(drop),
+};
+
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     name: "WHIMBREL_SEGMENTATION_OFFLOAD",
     allowed: "on or off",
@@ -88,6 +94,7 @@ const VARIABLES: &[Variable] = &[
     IN_PROCESS,
     IP,
     LOG,
+    MESSAGE_BYTES,
     PEERS,
     SEGMENTATION_OFFLOAD,
     WAITING,
@@ -246,7 +253,8 @@ mod tests {
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
                  WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
-                 WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_WAITING",
+                 WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, \
+                 WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

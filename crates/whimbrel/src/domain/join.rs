@@ -70,6 +70,7 @@ pub(super) fn config(
     config.announce_period = settings.announce_period.value;
     config.unserved_patience = settings.unserved_patience.value;
     config.discovery_bytes_per_s_max = settings.discovery_bytes_per_s_max.value;
+    config.message_bytes_max = settings.message_bytes_max.value;
     config.limits = settings.limits.value;
     Ok(config)
 }

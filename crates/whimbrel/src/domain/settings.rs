@@ -8,7 +8,10 @@ use whimbrel_base::time::Duration;
 use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
-use super::environment::{self, Environment, Variable};
+use super::environment::{
+    DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, PEERS,
+    SEGMENTATION_OFFLOAD, Variable, WAITING,
+};
 use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::values::{self, Fault, Peer};
@@ -81,6 +84,7 @@ pub(super) struct Asked {
     pub(super) announce_period: Option<Duration>,
     pub(super) unserved_patience: Option<Duration>,
     pub(super) discovery_bytes_per_s_max: Option<u64>,
+    pub(super) message_bytes_max: Option<usize>,
     pub(super) segmentation_offload: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
@@ -125,6 +129,7 @@ pub(super) struct Settings {
     pub(super) announce_period: Sourced<Duration>,
     pub(super) unserved_patience: Sourced<Duration>,
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
+    pub(super) message_bytes_max: Sourced<usize>,
     pub(super) segmentation_offload: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
@@ -140,41 +145,26 @@ impl Settings {
         let interfaces = interfaces.map(|text| said("interfaces", text, values::interfaces));
         let peers = asked.peers.as_deref().map(peers_said);
         let settings = Self {
-            domain: either(
-                asked.domain,
-                environment,
-                environment::DOMAIN,
-                values::domain,
-            )?,
+            domain: either(asked.domain, environment, DOMAIN, values::domain)?,
             domain_tag: Sourced::of_builder(asked.domain_tag.clone(), String::new()),
             name: Sourced::of_builder(asked.name.clone(), String::new()),
             interfaces: either(
                 interfaces.transpose()?,
                 environment,
-                environment::INTERFACES,
+                INTERFACES,
                 values::interfaces,
             )?,
-            peers: either(
-                peers.transpose()?,
-                environment,
-                environment::PEERS,
-                values::peers,
-            )?,
-            ip: either(asked.ip, environment, environment::IP, values::ip)?,
+            peers: either(peers.transpose()?, environment, PEERS, values::peers)?,
+            ip: either(asked.ip, environment, IP, values::ip)?,
             in_process: either(
                 asked.in_process,
                 environment,
-                environment::IN_PROCESS,
+                IN_PROCESS,
                 values::in_process,
             )?,
             multicast: Sourced::of_builder(asked.multicast, true),
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
-            waiting: either(
-                asked.waiting,
-                environment,
-                environment::WAITING,
-                values::waiting,
-            )?,
+            waiting: either(asked.waiting, environment, WAITING, values::waiting)?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
             announce_period: Sourced::of_builder(asked.announce_period, defaults.announce_period),
             unserved_patience: Sourced::of_builder(
@@ -184,18 +174,25 @@ impl Settings {
             discovery_bytes_per_s_max: either_or(
                 asked.discovery_bytes_per_s_max,
                 environment,
-                environment::DISCOVERY_RATE,
+                DISCOVERY_RATE,
                 values::discovery_rate,
                 defaults.discovery_bytes_per_s_max,
+            )?,
+            message_bytes_max: either_or(
+                asked.message_bytes_max,
+                environment,
+                MESSAGE_BYTES,
+                values::message_bytes,
+                defaults.message_bytes_max,
             )?,
             segmentation_offload: either_or(
                 asked.segmentation_offload,
                 environment,
-                environment::SEGMENTATION_OFFLOAD,
+                SEGMENTATION_OFFLOAD,
                 values::switch,
                 false,
             )?,
-            log: either_or(asked.log, environment, environment::LOG, values::log, true)?,
+            log: either_or(asked.log, environment, LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
         };
         settings.check()?;
@@ -231,30 +228,31 @@ impl Settings {
                 values::DISCOVERY_BYTES_PER_S_MIN
             )));
         }
+        let message = self.message_bytes_max.value;
+        if !values::MESSAGE_BYTES.contains(&message) {
+            return Err(Error::BadParameter(format!(
+                "message_bytes_max={message}: from {} to {} octets",
+                values::MESSAGE_BYTES.start(),
+                values::MESSAGE_BYTES.end()
+            )));
+        }
         Ok(())
     }
 
     /// All of them, for people.
     pub(super) fn list(&self) -> Vec<Setting> {
-        let domain = environment::DOMAIN;
+        let domain = DOMAIN;
         let mut list = vec![
             of_variable("domain", &self.domain, domain, u32::to_string),
             plain("domain_tag", &self.domain_tag, TEXT, |it| it.clone()),
             plain("name", &self.name, TEXT, |it| it.clone()),
-            of_variable(
-                "interfaces",
-                &self.interfaces,
-                environment::INTERFACES,
-                interfaces_text,
-            ),
-            of_variable("peers", &self.peers, environment::PEERS, |it| {
-                peers_text(it)
-            }),
-            of_variable("ip", &self.ip, environment::IP, IpVersions::to_string),
+            of_variable("interfaces", &self.interfaces, INTERFACES, interfaces_text),
+            of_variable("peers", &self.peers, PEERS, |it| peers_text(it)),
+            of_variable("ip", &self.ip, IP, IpVersions::to_string),
             of_variable(
                 "in_process",
                 &self.in_process,
-                environment::IN_PROCESS,
+                IN_PROCESS,
                 InProcess::to_string,
             ),
             plain("multicast", &self.multicast, SWITCH, on_or_off),
@@ -264,12 +262,7 @@ impl Settings {
                 SWITCH,
                 on_or_off,
             ),
-            of_variable(
-                "waiting",
-                &self.waiting,
-                environment::WAITING,
-                Waiting::to_string,
-            ),
+            of_variable("waiting", &self.waiting, WAITING, Waiting::to_string),
             plain("lease", &self.lease, DURATION, Duration::to_string),
             plain(
                 "announce_period",
@@ -286,16 +279,22 @@ impl Settings {
             of_variable(
                 "discovery_bytes_per_s_max",
                 &self.discovery_bytes_per_s_max,
-                environment::DISCOVERY_RATE,
+                DISCOVERY_RATE,
                 u64::to_string,
+            ),
+            of_variable(
+                "message_bytes_max",
+                &self.message_bytes_max,
+                MESSAGE_BYTES,
+                usize::to_string,
             ),
             of_variable(
                 "segmentation_offload",
                 &self.segmentation_offload,
-                environment::SEGMENTATION_OFFLOAD,
+                SEGMENTATION_OFFLOAD,
                 on_or_off,
             ),
-            of_variable("log", &self.log, environment::LOG, |aloud| {
+            of_variable("log", &self.log, LOG, |aloud| {
                 if *aloud { "warn" } else { "off" }.into()
             }),
         ];

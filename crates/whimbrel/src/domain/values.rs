@@ -1,6 +1,7 @@
 //! Reading the values of settings, with the place of what is wrong.
 
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 
 use whimbrel_net::interfaces::InterfaceFilter;
 
@@ -61,6 +62,19 @@ pub(super) fn discovery_rate(text: &str) -> Result<u64, Fault> {
         .ok_or_else(|| Fault {
             at: 1,
             what: format!("{text:?} is not a rate of at least {DISCOVERY_BYTES_PER_S_MIN}"),
+        })
+}
+
+/// What a message may be limited to: what every host takes, to what fits a datagram.
+pub(super) const MESSAGE_BYTES: RangeInclusive<usize> = 508..=65_507;
+
+pub(super) fn message_bytes(text: &str) -> Result<usize, Fault> {
+    let number = text.trim().parse::<usize>().ok();
+    number
+        .filter(|number| MESSAGE_BYTES.contains(number))
+        .ok_or_else(|| Fault {
+            at: 1,
+            what: format!("{text:?} is not a number of octets from 508 to 65507"),
         })
 }
 

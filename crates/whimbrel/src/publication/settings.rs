@@ -1,8 +1,11 @@
 //! What the QoS of a writer and its publisher comes to.
 
 use whimbrel_base::guid::Guid;
-use whimbrel_base::qos::{Batch, Bundling, DataWriterQos, History, PublisherQos, ReliabilityKind};
+use whimbrel_base::qos::{
+    Batch, Bundling, DataWriterQos, History, PublishMode, PublisherQos, ReliabilityKind,
+};
 use whimbrel_base::time::Duration;
+use whimbrel_proto::ParticipantConfig;
 use whimbrel_proto::writer::{self, WriterConfig};
 
 use crate::domain::InProcess;
@@ -20,6 +23,12 @@ pub(super) fn check(qos: &DataWriterQos) -> Result<(), Error> {
         return Err(Error::BadParameter(format!(
             "{batch:?}: at least one sample and one octet, at most {} octets",
             Batch::DATA_BYTES_MAX
+        )));
+    }
+    let controller = qos.publish_mode.controller();
+    if let Some(controller) = controller.filter(|it| !it.is_valid()) {
+        return Err(Error::BadParameter(format!(
+            "{controller:?}: some octets in some finite time"
         )));
     }
     qos.bundling.map_or(Ok(()), check_bundling)
@@ -41,6 +50,14 @@ pub(super) fn machine_config(
         samples_max: batch.max_samples.unwrap_or(u32::MAX),
         bytes_max: batch.max_data_bytes,
     });
+    if let Some(controller) = qos.publish_mode.controller() {
+        config.asynchronous = true;
+        config.flow = (!controller.is_unlimited()).then_some(writer::FlowLimits {
+            bytes_per_period: controller.bytes_per_period,
+            period: controller.period,
+            burst_bytes_max: controller.burst_bytes_max,
+        });
+    }
     config.reliable = qos.reliability.kind == ReliabilityKind::Reliable;
     config.durable = qos.durability != Default::default();
     config.depth = match qos.history {
@@ -78,6 +95,10 @@ pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> w
         };
     }
     match writer.bundling.unwrap_or(publisher.bundling) {
+        // What is there when another thread comes to send leaves together anyway.
+        Bundling::Automatic if writer.publish_mode != PublishMode::Synchronous => {
+            writer::Bundling::Off
+        }
         Bundling::Automatic => writer::Bundling::Automatic,
         Bundling::Off => writer::Bundling::Off,
         Bundling::UpTo { message_bytes_max } => {
@@ -94,29 +115,38 @@ pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> w
     }
 }
 
-/// The largest sample of a writer: one of batches must fit a datagram.
-pub(super) fn sample_bytes_max(qos: &DataWriterQos, limit: usize) -> usize {
-    match qos.batch {
-        Some(_) => limit.min(Batch::DATA_BYTES_MAX),
-        None => limit,
-    }
+/// What the participant allows its writers; a sample of batches must fit a datagram.
+pub(super) fn limit(config: &mut WriterConfig, participant: &ParticipantConfig) {
+    let limits = &participant.limits;
+    config.sample_bytes_max = match config.batch {
+        Some(_) => limits.sample_bytes_max.min(Batch::DATA_BYTES_MAX),
+        None => limits.sample_bytes_max,
+    };
+    config.instances_max = config.instances_max.min(limits.instances_max);
+    config.message_bytes_max = participant.message_bytes_max;
 }
 
-/// Whether samples pass readers of the process by hand: batches are for the network.
+/// Whether samples pass readers of the process by hand: batches are for the network, and where
+/// another thread sends, the one that writes calls nobody.
 pub(super) fn in_process(qos: &DataWriterQos, usual: InProcess) -> InProcess {
-    match qos.batch {
-        Some(_) => InProcess::Off,
-        None => usual,
+    match (qos.batch, qos.publish_mode, usual) {
+        (Some(_), _, _) => InProcess::Off,
+        (None, PublishMode::Asynchronous(_), InProcess::Direct) => InProcess::Queued,
+        (None, _, usual) => usual,
     }
 }
 
-/// Batches are part of what readers were told when the writer was announced.
-pub(super) fn check_batch_change(old: &DataWriterQos, new: &DataWriterQos) -> Result<(), Error> {
-    if old.batch == new.batch {
+/// Refuses changes of what is decided when a writer is made; readers were told of batches then.
+pub(super) fn check_way_change(old: &DataWriterQos, new: &DataWriterQos) -> Result<(), Error> {
+    let what = if old.batch != new.batch {
+        "the limits of batches"
+    } else if old.publish_mode != new.publish_mode {
+        "who sends, and how fast,"
+    } else {
         return Ok(());
-    }
-    let why = "the limits of batches cannot change: make another writer";
-    Err(Error::PreconditionNotMet(why.into()))
+    };
+    let why = format!("{what} cannot change: make another writer");
+    Err(Error::PreconditionNotMet(why))
 }
 
 /// Gives the writer what compresses: whole bundles, or whole batches, or each sample by what is

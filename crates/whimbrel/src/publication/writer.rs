@@ -20,8 +20,7 @@ use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_paylo
 
 use super::publisher::{Publisher, PublisherInner};
 use super::settings::{
-    bundling_of, check, check_batch_change, in_process, machine_config, sample_bytes_max,
-    set_packers,
+    bundling_of, check, check_way_change, in_process, limit, machine_config, set_packers,
 };
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
@@ -136,9 +135,9 @@ impl<T: DdsType> DataWriter<T> {
         let guid = participant.core.guid(entity);
         let mut config = machine_config(guid, &qos, &lock(&publisher.inner.qos));
         config.budget = Some(Arc::clone(&participant.core.budget));
-        let limits = participant.core.look(|control| control.config().limits);
-        config.sample_bytes_max = sample_bytes_max(&qos, limits.sample_bytes_max);
-        config.instances_max = config.instances_max.min(limits.instances_max);
+        participant
+            .core
+            .look(|control| limit(&mut config, control.config()));
         let core = WriterCore::new(
             config,
             Arc::clone(&participant.core.sockets),
@@ -213,7 +212,7 @@ impl<T: DdsType> DataWriter<T> {
         {
             let mut current = lock(&self.inner.qos);
             current.check_change(&qos)?;
-            check_batch_change(&current, &qos)?;
+            check_way_change(&current, &qos)?;
             *current = qos;
         }
         self.inner.follow_group();

@@ -13,6 +13,7 @@ mod listeners;
 mod lookup;
 mod meeting;
 mod memory;
+mod publishing;
 mod qos;
 mod raw;
 mod reentry;

@@ -15,6 +15,8 @@ fn senseless_settings_are_refused() {
         (lo().interfaces("no-such-interface"), "no-such-interface"),
         (lo().peers(["not an address"]), "not an address"),
         (lo().discovery_bytes_per_s_max(999), "discovery"),
+        (lo().message_bytes_max(507), "508"),
+        (lo().message_bytes_max(65_508), "65507"),
     ];
     for (builder, word) in refused {
         let error = builder.build().unwrap_err();

@@ -121,6 +121,7 @@ fn write(list: &mut ParameterListWriter<'_>, qos: &DataWriterQos) {
         data_representation,
         bundling: _,
         batch: _,
+        publish_mode: _,
     } = qos;
     put(list, reliability);
     put(list, durability);

@@ -28,9 +28,14 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_INTERFACES", "eth*, !lo"),
         ("WHIMBREL_IN_PROCESS", "queued"),
         ("WHIMBREL_LOG", "off"),
+        ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
         ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
     ];
+    let message = "message_bytes_max";
+    check(&nothing, &[], message, ("65507", default));
+    let of_message = variable("WHIMBREL_MESSAGE_BYTES_MAX");
+    check(&nothing, &pairs, message, ("1400", of_message));
     let of_rate = variable("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX");
     check(&nothing, &pairs, rate, ("20000", of_rate));
     let peers = ("10.0.0.7:99,::1", variable("WHIMBREL_PEERS"));
@@ -92,4 +97,7 @@ fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
     let pairs = [("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "999")];
     let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
     assert!(error.to_string().contains("at least 1000"), "{error}");
+    let pairs = [("WHIMBREL_MESSAGE_BYTES_MAX", "507")];
+    let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
+    assert!(error.to_string().contains("508 to 65507"), "{error}");
 }

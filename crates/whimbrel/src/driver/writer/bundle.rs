@@ -13,8 +13,15 @@ use crate::driver::timers::Timed;
 
 impl WriterCore {
     /// Sends what is due after a write at `now` and tells whoever waits; where the change waits for
-    /// others, nothing is.
+    /// others, nothing is, and where another thread sends, that one is told.
     pub(super) fn dispatch(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+        if let Some(at) = state.machine.leaves_at(now) {
+            let handed = std::mem::take(&mut state.handed);
+            drop(state);
+            handed.tell();
+            self.arm(at);
+            return;
+        }
         if !state.machine.is_waiting() || !state.handed.is_empty() {
             self.drain(state, now);
             return;
@@ -29,9 +36,14 @@ impl WriterCore {
         let begun = state.machine.began_to_wait();
         drop(state);
         if let Some(at) = begun {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
+            self.arm(at);
         }
+    }
+
+    /// Has the machine looked at by the thread that fires timers, at `at` at the latest.
+    fn arm(&self, at: Instant) {
+        let me: Weak<dyn Timed> = self.me.clone();
+        self.engine.arm(&self.timer, &me, at);
     }
 
     /// Notes how much waits.
