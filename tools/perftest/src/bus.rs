@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use whimbrel::qos::{Bundling, Durability, ResourceLimits};
+use whimbrel::qos::{Batch, Bundling, Durability, ResourceLimits};
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Error, base::time,
 };
@@ -39,6 +39,9 @@ impl<'a> Bus<'a> {
         let mut builder = DomainParticipant::builder(settings.domain).ip(settings.ip);
         if let Some(filter) = &settings.interfaces {
             builder = builder.interfaces(filter);
+        }
+        if let Some(bytes) = settings.message_bytes_max {
+            builder = builder.message_bytes_max(bytes);
         }
         if !settings.peers.is_empty() {
             builder = builder.peers(&settings.peers);
@@ -85,18 +88,25 @@ impl<'a> Bus<'a> {
         }
         qos.reliability.max_blocking_time = time::Duration::from_nanos(SLICE.as_nanos() as i64);
         qos.durability = self.durability();
-        qos.bundling = Some(match self.settings.batch {
-            Some(bytes) if topic == THROUGHPUT => Bundling::up_to(bytes),
-            _ => Bundling::Off,
-        });
+        qos.bundling = Some(Bundling::Off);
+        let mut queue = self.settings.send_queue;
+        if topic == THROUGHPUT {
+            qos.publish_mode = self.settings.publish_mode;
+            qos.batch = self.settings.batch.map(|bytes| Batch {
+                max_data_bytes: bytes,
+                ..Batch::default()
+            });
+            let per_batch = u32::try_from(self.settings.per_batch).unwrap_or(u32::MAX);
+            queue = queue.saturating_mul(per_batch);
+        }
         qos.data_representation.compression = self.settings.compression;
-        let limits = ResourceLimits::UNLIMITED.max_samples(self.settings.send_queue);
+        let limits = ResourceLimits::UNLIMITED.max_samples(queue);
         if self.settings.best_effort {
             qos = qos.best_effort();
         }
         if self.settings.transient_local {
             // With KEEP_ALL what stays for late joiners would fill the queue for good.
-            return qos.keep_last(self.settings.send_queue);
+            return qos.keep_last(queue);
         }
         qos.keep_all().resource_limits(limits)
     }

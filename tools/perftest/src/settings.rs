@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use whimbrel::domain::IpVersions;
-use whimbrel::qos::{Bundling, Compression, CompressionIds};
+use whimbrel::qos::{Batch, Compression, CompressionIds, PublishMode};
+
+mod sending;
 
 use crate::failure::Failure;
 use crate::filter::KeyRange;
 use crate::message::{BOUND, FINISHED_SIZE, INITIALIZE_SIZE, LENGTH_CHANGED_SIZE, OVERHEAD_BYTES};
 use crate::options::Given;
 use crate::printer::Form;
+pub(crate) use sending::Pacing;
 
 /// Samples of a test with `-latencyTest` and without.
 const ITERATIONS: (u64, u64) = (10_000_000, 100_000_000);
@@ -20,8 +23,6 @@ const SCAN: &[usize] = &[
 ];
 /// The variable that bounds `-executionTime`.
 pub(crate) const EXECUTION_TIME_MAX: &str = "PERFTEST_EXECUTION_TIME_MAX";
-/// Octets of a batch.
-const BATCH_BYTES: u64 = 8192;
 /// The largest sample of the bus.
 const SAMPLE_BYTES_MAX: usize = 1 << 30;
 
@@ -29,19 +30,6 @@ const SAMPLE_BYTES_MAX: usize = 1 << 30;
 pub(crate) enum Role {
     Publisher,
     Subscriber,
-}
-
-/// How the publisher keeps its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pacing {
-    /// As fast as it can.
-    None,
-    /// So many samples a second, waiting by turning or by sleeping.
-    Rate { per_s: u64, spins: bool },
-    /// So long between samples.
-    Sleep(Duration),
-    /// So many empty loops between samples.
-    Spin(u64),
 }
 
 /// A thread of our own that receives: for how many samples it waits, and how long.
@@ -78,8 +66,13 @@ pub(crate) struct Settings {
     pub(crate) transient_local: bool,
     pub(crate) domain: u32,
     pub(crate) send_queue: u32,
-    /// Octets of messages that samples share; none where each leaves alone.
+    /// Octets of batches; none where each sample leaves alone.
     pub(crate) batch: Option<usize>,
+    /// Samples of a batch; 1 without.
+    pub(crate) per_batch: u64,
+    /// Octets of messages at most, where that is said.
+    pub(crate) message_bytes_max: Option<usize>,
+    pub(crate) publish_mode: PublishMode,
     pub(crate) read_thread: Option<ReadThread>,
     pub(crate) interfaces: Option<String>,
     pub(crate) peers: Vec<String>,
@@ -114,6 +107,9 @@ impl Settings {
         let data_len = data_len(given, scan.as_deref())?;
         let latency_test = given.has("latencyTest");
         let largest = scan.iter().flatten().copied().max().or(data_len);
+        let smallest = scan.iter().flatten().copied().min().or(data_len);
+        let batch = sending::batch(given, data_len)?;
+        let per_batch = sending::per_batch(batch, smallest);
         let settings = Self {
             role,
             data_len,
@@ -125,28 +121,24 @@ impl Settings {
                 .then(|| small(given, "writeInstance", 0)),
             file: given.text("loadDataFromFile").map(PathBuf::from),
             file_bytes_max: given.count("maximumAllocableBufferSize", 1 << 30),
-            iterations: given.count(
-                "numIter",
-                if latency_test {
-                    ITERATIONS.0
-                } else {
-                    ITERATIONS.1
-                },
-            ),
+            iterations: iterations(given),
             execution: execution(given, scan.is_some()),
             latency_test,
             latency_count: given.count("latencyCount", if latency_test { 1 } else { 10_000 }),
             subscribers: small(given, "numSubscribers", 1) as usize,
             publishers: small(given, "numPublishers", 1) as usize,
             id: number_of(role, given),
-            initial_burst: initial_burst(given),
+            initial_burst: sending::initial_burst(given, per_batch),
             scan,
-            pacing: pacing(given, largest)?,
+            pacing: sending::pacing(given, largest)?,
             best_effort: given.has("bestEffort"),
             transient_local: given.text("durability") == Some("1"),
             domain: small(given, "domain", 1),
             send_queue: small(given, "sendQueueSize", 50),
-            batch: batch(given, data_len)?,
+            batch,
+            per_batch,
+            message_bytes_max: message_bytes_max(given),
+            publish_mode: sending::publish_mode(given),
             read_thread: given.has("useReadThread").then(|| ReadThread {
                 delay: Duration::from_micros(given.count("waitsetDelayUsec", 100)),
                 events: small(given, "waitsetEventCount", 5) as usize,
@@ -243,23 +235,7 @@ impl Settings {
             (None, None) => eprintln!("\tData Size: that of the file"),
         }
         if self.role == Role::Publisher {
-            match self.batch {
-                Some(bytes) => eprintln!(
-                    "\tBatching: {bytes} Bytes, headers included, or 1 ms (-batchSize 0: none)"
-                ),
-                None => eprintln!("\tBatching: No"),
-            }
-            match self.pacing {
-                Pacing::Rate { per_s, spins } => {
-                    let method = if spins { "spin" } else { "sleep" };
-                    eprintln!("\tPublication Rate: {per_s} Samples/s ({method})");
-                }
-                _ => eprintln!("\tPublication Rate: Unlimited (Not set)"),
-            }
-            match self.execution {
-                Some(time) => eprintln!("\tExecution Time: {} seconds", time.as_secs()),
-                None => eprintln!("\tNumber of samples: {}", self.iterations),
-            }
+            self.describe_sending();
         }
         let offered = self.compression.offered();
         if !offered.is_empty() {
@@ -289,6 +265,37 @@ impl Settings {
         }
         eprintln!();
     }
+
+    fn describe_sending(&self) {
+        match self.batch {
+            Some(bytes) => {
+                eprintln!("\tBatching: {bytes} Bytes, flushed by size alone (-batchSize 0: none)")
+            }
+            None => eprintln!("\tBatching: No"),
+        }
+        let way = match self.publish_mode {
+            PublishMode::Synchronous => "Asynchronous Publishing: No".into(),
+            PublishMode::Asynchronous(it) if it.is_unlimited() => {
+                "Asynchronous Publishing: Yes, Flow Controller: default".to_owned()
+            }
+            PublishMode::Asynchronous(it) => format!(
+                "Asynchronous Publishing: Yes, Flow Controller: {} Bytes every 10 ms",
+                it.bytes_per_period
+            ),
+        };
+        eprintln!("\t{way}");
+        match self.pacing {
+            Pacing::Rate { per_s, spins } => {
+                let method = if spins { "spin" } else { "sleep" };
+                eprintln!("\tPublication Rate: {per_s} Samples/s ({method})");
+            }
+            _ => eprintln!("\tPublication Rate: Unlimited (Not set)"),
+        }
+        match self.execution {
+            Some(time) => eprintln!("\tExecution Time: {} seconds", time.as_secs()),
+            None => eprintln!("\tNumber of samples: {}", self.iterations),
+        }
+    }
 }
 
 /// Refuses values for which there is no behaviour yet.
@@ -298,8 +305,15 @@ fn refuse_missing(given: &Given) -> Result<(), Failure> {
         let why = format!("-{name} {value}: is not supported by Whimbrel: {why}");
         Err(Failure::Options(why))
     };
-    if given.count("batchSize", 0) > Bundling::MESSAGE_BYTES_MAX as u64 {
-        return refuse("batchSize", "a message has 65507 octets at most");
+    if given.count("batchSize", 0) > Batch::DATA_BYTES_MAX as u64 {
+        return refuse("batchSize", "a batch fits a datagram: 60000 octets at most");
+    }
+    let message = given.count("messageSizeMax", 508);
+    if !(508..=65_507).contains(&message) {
+        return refuse(
+            "messageSizeMax",
+            "messages have 508 to 65507 octets at most",
+        );
     }
     if given.count("durability", 0) > 1 {
         return refuse("durability", "there is no durability service");
@@ -354,30 +368,26 @@ fn scan(given: &Given) -> Option<Vec<usize>> {
     Some(list.split(':').filter_map(|it| it.parse().ok()).collect())
 }
 
+/// Samples of the test.
+fn iterations(given: &Given) -> u64 {
+    let (ping_pong, stream) = ITERATIONS;
+    let default = if given.has("latencyTest") {
+        ping_pong
+    } else {
+        stream
+    };
+    given.count("numIter", default)
+}
+
+fn message_bytes_max(given: &Given) -> Option<usize> {
+    let bytes = given.number("messageSizeMax")?;
+    usize::try_from(bytes).ok()
+}
+
 fn execution(given: &Given, scans: bool) -> Option<Duration> {
     let default = if scans { 60 } else { 0 };
     let seconds = given.count("executionTime", default);
     (seconds > 0).then(|| Duration::from_secs(seconds))
-}
-
-/// Octets of a batch: 8192 unless said, as in the code of the original. A test of latency has none,
-/// nor have samples of which it does not hold two; one that keeps a rate has some if asked for.
-fn batch(given: &Given, data_len: Option<usize>) -> Result<Option<usize>, Failure> {
-    let asked = given.has("batchSize");
-    if asked && given.has("latencyTest") && given.count("batchSize", 0) > 0 {
-        return Err(Failure::Options(
-            "-batchSize and -latencyTest: a ping waits for nobody".into(),
-        ));
-    }
-    let keeps_rate = ["pubRate", "pubRatebps", "sleep", "spin"]
-        .iter()
-        .any(|it| given.has(it));
-    if given.has("latencyTest") || (keeps_rate && !asked) || given.has("sub") {
-        return Ok(None);
-    }
-    let bytes = usize::try_from(given.count("batchSize", BATCH_BYTES)).unwrap_or(usize::MAX);
-    let holds_two = data_len.is_none_or(|it| 2 * it <= bytes);
-    Ok((holds_two && bytes >= Bundling::MESSAGE_BYTES_MIN).then_some(bytes))
 }
 
 /// The number of a publisher among publishers, of a subscriber among subscribers.
@@ -400,51 +410,6 @@ fn compression(given: &Given) -> Compression {
             .unwrap_or(Compression::LEVEL_MAX),
         writer_compression_threshold: threshold.ok(),
     }
-}
-
-fn initial_burst(given: &Given) -> u64 {
-    let queue = given.count("sendQueueSize", 50);
-    let instances = given.count("instances", 1);
-    given.count("initialBurstSize", queue.max(instances))
-}
-
-fn pacing(given: &Given, data_len: Option<usize>) -> Result<Pacing, Failure> {
-    let set: Vec<&str> = ["pubRate", "pubRatebps", "sleep", "spin"]
-        .into_iter()
-        .filter(|it| given.has(it))
-        .collect();
-    if let [first, second, ..] = set[..] {
-        return Err(Failure::Options(format!(
-            "-{first} and -{second}: one says the rate"
-        )));
-    }
-    let rate = |text: &str, unit: u64| {
-        let (number, method) = text.split_once(':').unwrap_or((text, "spin"));
-        let per_s = number.parse::<u64>().unwrap_or(0) / unit;
-        match number {
-            "0" => Pacing::None,
-            _ => Pacing::Rate {
-                per_s: per_s.max(1),
-                spins: method == "spin",
-            },
-        }
-    };
-    if let Some(text) = given.text("pubRate") {
-        return Ok(rate(text, 1));
-    }
-    if let Some(text) = given.text("pubRatebps") {
-        let size = match (given.has("scan"), data_len) {
-            (false, Some(size)) => size,
-            _ => return Err(Failure::Options("-pubRatebps: needs -dataLen".into())),
-        };
-        return Ok(rate(text, 8 * size as u64));
-    }
-    let (sleep, spin) = (given.count("sleep", 0), given.count("spin", 0));
-    Ok(match (sleep, spin) {
-        (0, 0) => Pacing::None,
-        (0, _) => Pacing::Spin(spin),
-        _ => Pacing::Sleep(Duration::from_millis(sleep)),
-    })
 }
 
 fn interfaces(given: &Given) -> Option<String> {

@@ -13,7 +13,6 @@ const ID_MAX: i64 = 0x7fff_ffff;
 
 const NO_SECURITY: Standing = Refused("there is no security yet");
 const NO_WAN: Standing = Refused("only UDP exists");
-const NO_FLOW: Standing = Refused("there is no asynchronous publishing with flow controllers");
 const NO_XML: Standing = Refused("there are no QoS profiles in XML; -noXmlQos is always so");
 const NO_CONNEXT: Standing = Refused("it is a mechanism of Connext alone");
 
@@ -82,17 +81,18 @@ pub(super) const TABLE: &[Spec] = &[
         "0 volatile, 1 transient local; 2 and 3 are refused"),
     of("domain", Number(0, 250), Both, Works, "domain; 1"),
     of("batchSize", Number(0, ID_MAX), Publisher, Works,
-        "octets of messages that samples share, 1 ms at most; 0: none; 8192, with a rate 0"),
+        "octets of batches, flushed by size alone; 0: none; 8192, with a rate 0"),
     of("sendQueueSize", Number(1, ID_MAX), Publisher, Works, "samples in the writer's history; 50"),
     of("receiveQueueSize", Number(1, ID_MAX), Both, Idle("memory is taken as samples come"),
         "samples that the reader has memory for at first; 128"),
     of("noPositiveAcks", None, Both, NO_CONNEXT, "only negative acknowledgments"),
     of("keepDurationUsec", Number(0, COUNT_MAX), Both, NO_CONNEXT,
         "how long samples are kept then"),
-    of("asynchronous", None, Publisher, NO_FLOW, "another thread sends"),
-    of("flowController", Text, Publisher, NO_FLOW, "how fast it sends"),
-    of("messageSizeMax", Number(0, ID_MAX), Both, Refused("the size of messages is not a setting"),
-        "octets of an RTPS message"),
+    of("asynchronous", None, Publisher, Works, "another thread sends"),
+    of("flowController", OneOf(&["default", "1Gbps", "10Gbps"]), Publisher, Works,
+        "how fast it sends with -asynchronous; default: no limit"),
+    of("messageSizeMax", Number(0, ID_MAX), Both, Works,
+        "octets of an RTPS message at most, 508 to 65507; as large as the path allows"),
     of("enableAutoThrottle", None, Publisher, NO_CONNEXT, "slows down by itself"),
     of("enableTurboMode", None, Publisher, NO_CONNEXT, "batches by itself"),
     of("noDirectCommunication", None, Both, Refused("there is no durability service"),

@@ -86,6 +86,7 @@ impl<'a, M: Message> Sending<'a, M> {
         let wanted = self.settings.subscribers;
         loop {
             self.put(&message, None)?;
+            self.writer.flush();
             if self.announced.wait(SLICE, |all| all.len() >= wanted) {
                 return Ok(());
             }
@@ -141,6 +142,7 @@ impl<'a, M: Message> Sending<'a, M> {
         for _ in 0..GOODBYES {
             // Those that left do not need it.
             let gone = self.put(&message, None).is_err();
+            self.writer.flush();
             if gone || self.announced.wait(SLICE, |all| all.is_empty()) {
                 return;
             }

@@ -21,7 +21,8 @@ fn defaults_are_those_of_the_original() {
         (100_000_000, 10_000)
     );
     assert_eq!((publisher.domain, publisher.send_queue), (1, 50));
-    assert_eq!((publisher.initial_burst, publisher.instances), (50, 1));
+    // The queue counts batches, of 81 samples here.
+    assert_eq!((publisher.initial_burst, publisher.instances), (50 * 81, 1));
     assert!(!publisher.best_effort && !publisher.keyed && !publisher.unbounded);
     assert_eq!(publisher.execution, None);
     let latency = settings("-pub -latencyTest").unwrap();
@@ -92,12 +93,12 @@ fn contradictions_are_refused() {
 #[test]
 fn what_does_not_exist_is_refused_by_name() {
     for (line, name) in [
-        ("-pub -batchSize 65508", "-batchSize 65508"),
+        ("-pub -batchSize 60001", "-batchSize 60001"),
+        ("-messageSizeMax 507", "-messageSizeMax 507"),
+        ("-messageSizeMax 65508", "-messageSizeMax 65508"),
         ("-durability 2", "-durability 2"),
         ("-transport shmem", "-transport SHMEM"),
         ("-domain 240", "-domain 240"),
-        ("-pub -asynchronous", "-asynchronous"),
-        ("-pub -flowController 1Gbps", "-flowController"),
         ("-multicast", "-multicast"),
     ] {
         let why = refusal(line);
@@ -169,7 +170,7 @@ fn batches_are_as_large_as_in_the_original_and_off_where_they_make_no_sense() {
         "-pub -latencyTest",
         "-pub -latencyTest -batchSize 0",
         "-pub -dataLen 4097",
-        "-pub -dataLen 28 -batchSize 60",
+        "-pub -dataLen 40 -batchSize 60",
         "-pub -pubRate 100:spin",
         "-sub",
     ] {
@@ -177,4 +178,38 @@ fn batches_are_as_large_as_in_the_original_and_off_where_they_make_no_sense() {
     }
     assert_eq!(batch("-pub -pubRate 100:spin -batchSize 1000"), Some(1000));
     assert!(refusal("-pub -latencyTest -batchSize 100").contains("-latencyTest"));
+}
+
+#[test]
+fn a_queue_counts_batches_and_the_burst_before_the_test_fills_it() {
+    let settings = |line: &str| settings(line).unwrap();
+    let batched = settings("-pub -sendQueueSize 20");
+    assert_eq!((batched.per_batch, batched.initial_burst), (81, 20 * 81));
+    let alone = settings("-pub -sendQueueSize 20 -batchSize 0");
+    assert_eq!((alone.per_batch, alone.initial_burst), (1, 20));
+    assert_eq!(settings("-pub -initialBurstSize 7").initial_burst, 7);
+}
+
+#[test]
+fn another_thread_sends_as_fast_as_its_controller_says() {
+    let mode = |line: &str| settings(line).unwrap().publish_mode;
+    let bytes = |line: &str| mode(line).controller().unwrap().bytes_per_period;
+    assert_eq!(mode("-pub"), PublishMode::Synchronous);
+    assert_eq!(mode("-pub -flowController 1gbps"), PublishMode::Synchronous);
+    assert_eq!(bytes("-pub -asynchronous"), u64::MAX);
+    assert_eq!(bytes("-pub -async -flow default"), u64::MAX);
+    // 1.05 and 10.5 Gbit/s, as the profiles of the original have it.
+    assert_eq!(bytes("-pub -asynchronous -flowController 1Gbps"), 1_310_720);
+    assert_eq!(
+        bytes("-pub -asynchronous -flowController 10GBPS"),
+        13_107_200
+    );
+    assert!(refusal("-pub -asynchronous -flowController 2Gbps").contains("2Gbps is none of"));
+}
+
+#[test]
+fn messages_are_as_large_as_is_said() {
+    let bytes = |line: &str| settings(line).unwrap().message_bytes_max;
+    assert_eq!(bytes("-sub"), None);
+    assert_eq!(bytes("-pub -messageSizeMax 1400"), Some(1400));
 }

@@ -103,13 +103,45 @@ fn samples_share_messages_and_pings_are_in_every_place() {
     let (publisher, sub) = pair(213, &publisher, common);
     let row = numbers(sub.out.trim_end());
     assert_eq!((row[1], row[4]), (20_000.0, 0.0), "{row:?}");
-    assert!(
-        publisher.err.contains("Batching: 1400 Bytes"),
-        "{}",
-        publisher.err
+    let said = &publisher.err;
+    assert!(said.contains("Batching: 1400 Bytes"), "{said}");
+    let (_, statistics) = said.split_once("WriterStatistics").unwrap();
+    // Fourteen samples of 100 octets fit, and marks come before and after them.
+    let batches = statistic(statistics, "batches");
+    assert!((1400..2400).contains(&batches), "{batches}: {statistics}");
+}
+
+#[test]
+fn batches_are_compressed_and_their_rate_is_kept() {
+    let both = "-compressionId ZLIB -noPrint -noOutputHeaders";
+    let publisher = format!(
+        "-numIter 3000 -latencyCount 10 -sendQueueSize 2 -pubRate 10000:sleep -batchSize 8000 -writerStats {both}"
     );
-    let (_, statistics) = publisher.err.split_once("BundlingStatistics").unwrap();
-    assert!(statistic(statistics, "samples") > 10_000, "{statistics}");
+    let (publisher, sub) = pair(214, &publisher, both);
+    let row = numbers(sub.out.trim_end());
+    assert_eq!((row[1], row[4]), (3000.0, 0.0), "{row:?}");
+    let (_, statistics) = publisher.err.split_once("CompressionStatistics").unwrap();
+    // A batch counts once; marks of 1,262 octets are six to a batch.
+    let packed = statistic(statistics, "samples");
+    assert!((38..200).contains(&packed), "{packed}: {statistics}");
+}
+
+#[test]
+fn another_thread_sends_in_messages_of_the_size_that_is_said() {
+    let common = "-dataLen 5000 -noPrint -noOutputHeaders -messageSizeMax 1400";
+    for (domain, more) in [(215, ""), (216, "-flowController 1Gbps"), (217, "-best")] {
+        let publisher =
+            format!("-numIter 500 -latencyCount 50 -asynchronous {more} {common} -writerStats");
+        let sub = format!("{common} {}", if more == "-best" { more } else { "" });
+        let (publisher, sub) = pair(domain, &publisher, &sub);
+        let row = numbers(sub.out.trim_end());
+        assert_eq!(row[0], 5000.0);
+        if more != "-best" {
+            assert_eq!((row[1], row[4]), (500.0, 0.0), "{row:?}");
+        }
+        let said = &publisher.err;
+        assert!(said.contains("Asynchronous Publishing: Yes"), "{said}");
+    }
 }
 
 #[test]
