@@ -5,6 +5,7 @@
 //! takes a slab back as soon as nobody refers to it any more, so that a steady stream allocates
 //! nothing.
 
+mod gathered;
 mod large;
 
 use alloc::collections::VecDeque;
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, Range};
 
+pub use self::gathered::GatheredBytes;
 pub use self::large::LargeSlabs;
 
 /// A read-only slice of a shared slab.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::{GatheredBytes, SharedBytes};
 use whimbrel_base::cursor::{Endian, padding};
 use whimbrel_base::guid::{EntityId, GuidPrefix};
 use whimbrel_base::locator::Locator;
@@ -35,7 +35,7 @@ const PARTS_MAX: usize = 64;
 const COPIED_BYTES_MAX: usize = 1024;
 
 /// Slices kept free for what one submessage adds.
-const PARTS_PER_SUBMESSAGE: usize = 3;
+const PARTS_PER_SUBMESSAGE: usize = 6;
 
 #[derive(Debug)]
 enum Part {
@@ -181,20 +181,35 @@ impl MessageBuilder {
         }
     }
 
-    fn payload(&mut self, bytes: &SharedBytes) {
-        let pad = padding(bytes.len(), 4);
-        if bytes.len() <= COPIED_BYTES_MAX {
+    /// The octets of `payload` in `range`, and padding.
+    fn payload(&mut self, payload: &GatheredBytes, range: Range<usize>) {
+        let pad = padding(range.len(), 4);
+        let small = payload.get(range.clone());
+        if let Some(bytes) = small.filter(|bytes| bytes.len() <= COPIED_BYTES_MAX) {
             self.compose(|out| {
                 out.extend_from_slice(bytes);
                 out.resize(out.len().saturating_add(pad), 0);
             });
             return;
         }
-        self.len = self.len.saturating_add(bytes.len());
-        self.parts.push(Part::Payload(bytes.clone()));
+        for piece in payload.pieces(range) {
+            self.piece(piece);
+        }
         if pad > 0 {
             self.compose(|out| out.resize(out.len().saturating_add(pad), 0));
         }
+    }
+
+    fn piece(&mut self, bytes: SharedBytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        if bytes.len() <= COPIED_BYTES_MAX {
+            self.compose(|out| out.extend_from_slice(&bytes));
+            return;
+        }
+        self.len = self.len.saturating_add(bytes.len());
+        self.parts.push(Part::Payload(bytes));
     }
 
     /// INFO_DST, unless the submessages before it go to the same participant.
@@ -251,7 +266,7 @@ impl MessageBuilder {
         self.compose(|out| {
             data.compose_head(out, ENDIAN, payload.len());
         });
-        self.payload(payload);
+        self.payload(payload, 0..payload.len());
         self.inline_qos = list.unwrap_or_default();
     }
 
@@ -304,9 +319,7 @@ impl MessageBuilder {
         self.compose(|out| {
             frag.compose_head(out, ENDIAN, fragment.len());
         });
-        if let Some(bytes) = payload.slice_of(fragment) {
-            self.payload(&bytes);
-        }
+        self.payload(payload, fragment);
         self.inline_qos = list.unwrap_or_default();
     }
 

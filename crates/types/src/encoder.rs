@@ -6,6 +6,7 @@
 use core::fmt;
 
 use alloc::vec::Vec;
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::cursor::{Endian, WriteCursor};
 
 use crate::representation::Representation;
@@ -50,6 +51,7 @@ pub(crate) struct ParameterMark {
     content: usize,
     origin: usize,
     extended: bool,
+    apart_min: Option<usize>,
 }
 
 /// PID_EXTENDED with the must-understand flag. XTypes 1.3 §7.4.1.2.1.
@@ -65,7 +67,19 @@ pub struct Encoder<'a> {
     align_max: usize,
     key_holder: bool,
     inner_array: bool,
+    /// From how many octets on the first shared ones are left out; `None` where nothing is.
+    apart_min: Option<usize>,
+    apart: Option<Apart>,
     error: Option<EncodeError>,
+}
+
+/// Shared octets that an encoding was made without.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    /// Where in the buffer they belong.
+    pub at: usize,
+    /// What belongs there.
+    pub bytes: SharedBytes,
 }
 
 macro_rules! numbers {
@@ -88,6 +102,8 @@ impl<'a> Encoder<'a> {
             align_max: representation.align_max(),
             key_holder: false,
             inner_array: false,
+            apart_min: None,
+            apart: None,
             error: None,
         }
     }
@@ -98,6 +114,12 @@ impl<'a> Encoder<'a> {
         let mut encoder = Self::new(bytes, representation, Endian::Big);
         encoder.key_holder = true;
         encoder
+    }
+
+    /// Leaves out the first shared octets that are `bytes_min` or more; what they are tells
+    /// [`Encoder::finish_apart`].
+    pub const fn leave_apart(&mut self, bytes_min: usize) {
+        self.apart_min = Some(bytes_min);
     }
 
     /// The representation being written.
@@ -134,7 +156,15 @@ impl<'a> Encoder<'a> {
     /// # Errors
     /// The first value that could not be encoded; the buffer then holds rubbish.
     pub fn finish(self) -> Result<(), EncodeError> {
-        self.error.map_or(Ok(()), Err)
+        self.finish_apart().map(|_| ())
+    }
+
+    /// Ends the encoding and tells what was left out of it.
+    ///
+    /// # Errors
+    /// As [`Encoder::finish`].
+    pub fn finish_apart(self) -> Result<Option<Apart>, EncodeError> {
+        self.error.map_or(Ok(self.apart), Err)
     }
 
     /// Pads to a multiple of `size`, at most of the representation's greatest alignment.
@@ -147,6 +177,28 @@ impl<'a> Encoder<'a> {
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.cursor.bytes(bytes);
+    }
+
+    /// Appends `bytes` as they are, or leaves them out, see [`Encoder::leave_apart`].
+    pub fn shared_bytes(&mut self, bytes: &SharedBytes) {
+        if self.apart_min.is_some_and(|min| bytes.len() >= min) {
+            self.apart_min = None;
+            self.apart = Some(Apart {
+                at: self.cursor.position(),
+                bytes: bytes.clone(),
+            });
+            // What follows is aligned as if they were there.
+            let origin = self.cursor.origin().wrapping_sub(bytes.len());
+            self.cursor.restore_origin(origin);
+        } else {
+            self.bytes(bytes);
+        }
+    }
+
+    /// Octets that were left out after buffer position `at`.
+    fn apart_after(&self, at: usize) -> usize {
+        let within = self.apart.as_ref().filter(|apart| apart.at > at);
+        within.map_or(0, |apart| apart.bytes.len())
     }
 
     /// Appends an octet.
@@ -230,6 +282,7 @@ impl<'a> Encoder<'a> {
     pub fn end(&mut self, delimiter: Delimiter) {
         let Some(at) = delimiter.at else { return };
         let len = self.cursor.position().wrapping_sub(at).wrapping_sub(4);
+        let len = len.saturating_add(self.apart_after(at));
         match u32::try_from(len) {
             Ok(len) => self.cursor.patch_u32(at, len),
             Err(_) => self.fail(EncodeError::TooLong),
@@ -263,11 +316,14 @@ impl<'a> Encoder<'a> {
         }
         let origin = self.cursor.origin();
         self.cursor.set_origin();
+        // The header may have to grow once the length is known, which would move them.
+        let apart_min = self.apart_min.take();
         ParameterMark {
             id,
             content: self.cursor.position(),
             origin,
             extended: short.is_none(),
+            apart_min,
         }
     }
 
@@ -278,7 +334,9 @@ impl<'a> Encoder<'a> {
             content,
             origin,
             extended,
+            apart_min,
         } = mark;
+        self.apart_min = apart_min;
         self.cursor.restore_origin(origin);
         let len = self.cursor.position().wrapping_sub(content);
         if let (Ok(len), false) = (u16::try_from(len), extended) {

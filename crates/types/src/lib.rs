@@ -53,11 +53,12 @@ pub use bounded::Bounded;
 pub use bounds::KeyBounds;
 pub use decoder::{DEPTH_MAX, Decoder};
 pub use describe::{Case, Kind, Literal, MemberDescription, TypeBody, TypeDescription};
-pub use encoder::{EncodeError, Encoder};
+pub use encoder::{Apart, EncodeError, Encoder};
 pub use key::{KeyHasher, key_hash, key_hash_from_payload, key_hash_from_payload_in, key_hash_in};
 pub use member::Member;
 pub use payload::{
     from_payload, from_shared_payload, key_from_payload, key_to_payload, to_payload,
+    to_payload_apart,
 };
 pub use representation::{Extensibility, Representation};
 pub use shape::Shape;

@@ -8,7 +8,7 @@ use whimbrel_base::cursor::{Endian, padding};
 use whimbrel_base::reject::{Reject, RejectKind};
 
 use crate::decoder::Decoder;
-use crate::encoder::{EncodeError, Encoder};
+use crate::encoder::{Apart, EncodeError, Encoder};
 use crate::representation::{EncapsulationId, Extensibility, Representation};
 use crate::value::traits::DdsType;
 
@@ -25,7 +25,25 @@ pub fn to_payload<T: DdsType>(
     endian: Endian,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    write::<T>(representation, endian, out, |encoder| value.encode(encoder))
+    write::<T>(representation, endian, out, |encoder| value.encode(encoder)).map(|_| ())
+}
+
+/// As [`to_payload`], but the first octets that `value` shares ([`SharedBytes`]) and that are
+/// `bytes_min` or more are left out and given back, with where in `out` they belong.
+///
+/// # Errors
+/// As [`to_payload`].
+pub fn to_payload_apart<T: DdsType>(
+    value: &T,
+    representation: Representation,
+    endian: Endian,
+    out: &mut Vec<u8>,
+    bytes_min: usize,
+) -> Result<Option<Apart>, EncodeError> {
+    write::<T>(representation, endian, out, |encoder| {
+        encoder.leave_apart(bytes_min);
+        value.encode(encoder);
+    })
 }
 
 /// Appends the key of `value` as a serialized key to `out`: its key members as declared, nothing
@@ -44,6 +62,7 @@ pub fn key_to_payload<T: DdsType>(
             value.encode_key(encoder);
         }
     })
+    .map(|_| ())
 }
 
 /// Reads a serialized payload.
@@ -84,25 +103,30 @@ fn write<T: DdsType>(
     endian: Endian,
     out: &mut Vec<u8>,
     encode: impl FnOnce(&mut Encoder<'_>),
-) -> Result<(), EncodeError> {
+) -> Result<Option<Apart>, EncodeError> {
     let start = out.len();
     let EncapsulationId(id) = EncapsulationId::new(representation, T::EXTENSIBILITY, endian);
     out.extend_from_slice(&id.to_be_bytes());
     out.extend_from_slice(&[0, 0]);
     let mut encoder = Encoder::new(out, representation, endian);
     encode(&mut encoder);
-    if let Err(error) = encoder.finish() {
-        out.truncate(start);
-        return Err(error);
-    }
-    let count = padding(out.len().wrapping_sub(start), 4);
+    let apart = match encoder.finish_apart() {
+        Ok(apart) => apart,
+        Err(error) => {
+            out.truncate(start);
+            return Err(error);
+        }
+    };
+    let left_out = apart.as_ref().map_or(0, |apart| apart.bytes.len());
+    let len = out.len().wrapping_sub(start).saturating_add(left_out);
+    let count = padding(len, 4);
     out.resize(out.len().saturating_add(count), 0);
     // XTypes 1.3 §7.6.3.1.2: the two lowest bits of the options count the padding.
     if let (Some(options), Ok(count)) = (out.get_mut(start.saturating_add(3)), u8::try_from(count))
     {
         *options = count;
     }
-    Ok(())
+    Ok(apart)
 }
 
 /// As [`read`], for a serialized key.

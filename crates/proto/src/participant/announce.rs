@@ -308,7 +308,7 @@ impl Participant {
             kind,
             instance: InstanceHandle::from_key_hash(guid.to_bytes()),
             timestamp: Timestamp::INVALID,
-            payload,
+            payload: payload.into(),
             fragment_bytes: u16::MAX,
             charged_bytes: 0,
         }

@@ -275,7 +275,7 @@ impl Builtin {
             kind,
             instance: whimbrel_base::instance::InstanceHandle::from_key_hash(guid.to_bytes()),
             timestamp: Timestamp::INVALID,
-            payload: SharedBytes::from_vec(payload),
+            payload: SharedBytes::from_vec(payload).into(),
         };
         let Some(channel) = self.channels.iter_mut().find(|it| it.writer_entity == to) else {
             return SequenceNumber::ZERO;

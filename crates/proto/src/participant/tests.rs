@@ -321,7 +321,7 @@ fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
         kind: crate::change::ChangeKind::Alive,
         instance: whimbrel_base::instance::InstanceHandle::NIL,
         timestamp: Timestamp::INVALID,
-        payload: SharedBytes::from_vec(local_reader("Square").announcement(from)),
+        payload: SharedBytes::from_vec(local_reader("Square").announcement(from)).into(),
         fragment_bytes: u16::MAX,
         charged_bytes: 0,
     };

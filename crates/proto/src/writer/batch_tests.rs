@@ -138,7 +138,8 @@ impl Net {
                     &[7; 30][..number as usize % 30],
                 ]
                 .concat(),
-            ),
+            )
+            .into(),
             packed: None,
         };
         self.writer.write(self.now, new).unwrap();

@@ -111,7 +111,7 @@ proptest! {
             let timestamp = Timestamp(1);
             let kind = ChangeKind::Alive;
             let packed = None;
-            let new = NewChange { kind, instance, timestamp, payload, packed };
+            let new = NewChange { kind, instance, timestamp, payload: payload.into(), packed };
             writer.write(now, new).unwrap();
         }
         writer.poll_transmit(now, &mut sent);

@@ -56,7 +56,7 @@ const PACKED: u8 = 8;
 
 fn packed(plain: usize, packed: usize) -> NewChange {
     NewChange {
-        packed: Some(SharedBytes::from_vec(vec![PACKED; packed])),
+        packed: Some(SharedBytes::from_vec(vec![PACKED; packed]).into()),
         ..change(plain)
     }
 }

@@ -6,8 +6,10 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 
+use core::ops::Range;
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::SharedBytes;
+
+use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Timestamp;
@@ -26,9 +28,9 @@ pub struct Change {
     /// When, by the wall clock.
     pub timestamp: Timestamp,
     /// Encapsulated data, or the encapsulated key for changes that carry none.
-    pub payload: SharedBytes,
+    pub payload: GatheredBytes,
     /// The same, compressed.
-    pub packed: Option<SharedBytes>,
+    pub packed: Option<GatheredBytes>,
     /// Octets of payload in each fragment; payloads that are not longer travel whole.
     pub fragment_bytes: u16,
     /// What was charged against the writer's window when this change was written, its own share
@@ -47,7 +49,7 @@ pub enum Form {
 
 impl Change {
     /// What travels in this form.
-    pub fn payload_in(&self, form: Form) -> &SharedBytes {
+    pub fn payload_in(&self, form: Form) -> &GatheredBytes {
         match (form, &self.packed) {
             (Form::Packed, Some(packed)) => packed,
             (Form::Packed, None) | (Form::Plain, _) => &self.payload,
@@ -62,14 +64,13 @@ impl Change {
             .max(1)
     }
 
-    /// The octets of fragment `number`, from 1; empty past the end.
-    pub fn fragment(&self, form: Form, number: FragmentNumber) -> &[u8] {
-        let payload = self.payload_in(form);
+    /// Where in the payload the octets of fragment `number`, from 1, lie; empty past the end.
+    pub fn fragment(&self, form: Form, number: FragmentNumber) -> Range<usize> {
+        let len = self.payload_in(form).len();
         let size = usize::from(self.fragment_bytes.max(1));
         let index = usize::try_from(number.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = index.saturating_mul(size).min(payload.len());
-        let end = start.saturating_add(size).min(payload.len());
-        payload.get(start..end).unwrap_or_default()
+        let start = index.saturating_mul(size).min(len);
+        start..start.saturating_add(size).min(len)
     }
 }
 
@@ -83,8 +84,8 @@ const INSTANCE_BYTES: usize = 128;
 const IDLE_ROOM_MAX: usize = 1024;
 
 /// Octets that a payload and its compressed form keep.
-pub(super) fn slab_bytes(payload: &SharedBytes, packed: Option<&SharedBytes>) -> usize {
-    let packed = packed.map_or(0, SharedBytes::slab_len);
+pub(super) fn slab_bytes(payload: &GatheredBytes, packed: Option<&GatheredBytes>) -> usize {
+    let packed = packed.map_or(0, GatheredBytes::slab_len);
     payload.slab_len().saturating_add(packed)
 }
 
@@ -379,6 +380,7 @@ mod tests {
     use super::*;
     use alloc::sync::Arc;
     use whimbrel_base::budget::Budget;
+    use whimbrel_base::buffer::SharedBytes;
 
     fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
         history.push(|sequence| Change {
@@ -387,7 +389,7 @@ mod tests {
             kind: ChangeKind::Alive,
             instance: InstanceHandle([instance; 16]),
             timestamp: Timestamp(0),
-            payload: SharedBytes::copy_from(&[instance; 4]),
+            payload: SharedBytes::copy_from(&[instance; 4]).into(),
             fragment_bytes: 1024,
             charged_bytes: 0,
         })
@@ -502,7 +504,7 @@ mod tests {
         assert_eq!(change.fragments(Form::Plain), 1);
         change.fragment_bytes = 3;
         assert_eq!(change.fragments(Form::Plain), 2);
-        change.payload = SharedBytes::default();
+        change.payload = GatheredBytes::default();
         assert_eq!(change.fragments(Form::Plain), 1);
     }
 }

@@ -43,7 +43,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
@@ -85,9 +85,9 @@ pub struct NewChange {
     /// When, by the wall clock.
     pub timestamp: Timestamp,
     /// Encapsulated data, or the encapsulated key for kinds other than alive.
-    pub payload: SharedBytes,
+    pub payload: GatheredBytes,
     /// The same, compressed, for readers that take it; smaller than `payload`.
-    pub packed: Option<SharedBytes>,
+    pub packed: Option<GatheredBytes>,
 }
 
 /// Why a change was not written.

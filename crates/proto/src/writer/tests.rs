@@ -96,7 +96,7 @@ pub(super) fn change(bytes: usize) -> NewChange {
         kind: ChangeKind::Alive,
         instance: InstanceHandle::NIL,
         timestamp: Timestamp(1),
-        payload: SharedBytes::from_vec(vec![7; bytes]),
+        payload: SharedBytes::from_vec(vec![7; bytes]).into(),
     }
 }
 

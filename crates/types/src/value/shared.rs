@@ -21,7 +21,7 @@ impl DdsValue for SharedBytes {
 
     fn encode(&self, out: &mut Encoder<'_>) {
         out.length(self.len());
-        out.bytes(self);
+        out.shared_bytes(self);
     }
 
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {

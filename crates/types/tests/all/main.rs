@@ -1,6 +1,7 @@
 //! Derived types: encodings, keys, refusals, compile errors.
 #![allow(missing_docs)]
 
+mod apart;
 mod compile;
 mod dynamic;
 mod evolution;

@@ -146,7 +146,7 @@ impl Parcel<'_> {
         let payload = if value.is_some() {
             SharedBytes::default()
         } else {
-            self.change.payload.clone()
+            self.change.payload.whole()
         };
         Some(CacheChange {
             writer: self.writer,

@@ -102,6 +102,11 @@ impl WriterState {
         self.pool.wants_trim().then_some(self.trim_at)
     }
 
+    /// True while all that is written leaves as messages, and nothing is handed over.
+    pub(crate) fn sends_all(&self) -> bool {
+        self.neighbours.is_empty()
+    }
+
     /// Readers that are matched in both directions.
     fn ready_count(&self) -> usize {
         let both =

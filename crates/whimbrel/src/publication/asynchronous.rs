@@ -6,7 +6,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::writer::NewChange;
 use whimbrel_types::DdsType;
 
 use super::writer::{DataWriter, write_error};
@@ -32,19 +31,14 @@ impl<T: DdsType> DataWriter<T> {
         let timestamp = clock::wall();
         let kind = ChangeKind::Alive;
         let mut draft = Some(self.encode(kind, value).map(|encoded| {
-            let change = NewChange {
-                kind,
-                instance: encoded.instance,
-                timestamp,
-                payload: self.inner.core.lock().pool.share(encoded.buffer),
-                packed: encoded.packed,
-            };
+            let mut state = self.inner.core.lock();
+            let (change, key) = encoded.into_change(kind, timestamp, &mut state.pool);
             let draft = Draft {
                 change,
                 value: None,
                 at: timestamp,
             };
-            (draft, encoded.key)
+            (draft, key)
         }));
         let writer = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {

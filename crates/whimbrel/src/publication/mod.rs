@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod batch;
+mod encode;
 mod instances;
 mod publisher;
 mod settings;

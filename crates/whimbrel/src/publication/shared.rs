@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::NewChange;
 use whimbrel_types::DdsType;
 
-use super::writer::{DataWriter, Stamp, instance_of};
+use super::encode::instance_of;
+use super::writer::{DataWriter, Stamp};
 use crate::driver::writer::Draft;
 use crate::error::Error;
 
@@ -49,7 +50,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
                 kind: ChangeKind::Alive,
                 instance: instance_of(&*value)?,
                 timestamp: at.source,
-                payload: SharedBytes::default(),
+                payload: GatheredBytes::default(),
                 packed: None,
             },
             value: Some(SharedValue::new(Arc::clone(&value), bytes)),

@@ -6,17 +6,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration as StdDuration;
 
-use whimbrel_base::buffer::{BufferMut, SharedBytes};
-use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::DataWriterQos;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::{NewChange, WriteError, WriterStatistics};
+use whimbrel_proto::writer::{WriteError, WriterStatistics};
 use whimbrel_proto::{LocalWriter, Participant};
-use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
+use whimbrel_types::{DdsType, Representation};
 
 use super::publisher::{Publisher, PublisherInner};
 use super::settings::{
@@ -29,13 +26,10 @@ use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
 use crate::driver::status::EntityStatus;
-use crate::driver::writer::{Draft, WriterCore};
+use crate::driver::writer::WriterCore;
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::{Topic, TopicInner};
-
-/// Serialized keys are padded to more octets than a key hash has, or one peer takes them for one.
-const KEY_PAYLOAD_BYTES_MIN: usize = 20;
 
 /// Writes data of type `T` to a topic. DDS 1.4 §2.2.2.4.2.
 ///
@@ -53,7 +47,7 @@ pub(crate) struct WriterInner {
     pub(crate) qos: Mutex<DataWriterQos>,
     pub(super) representation: Representation,
     /// Compresses what is written.
-    packer: Option<Arc<Mutex<Packer>>>,
+    pub(super) packer: Option<Arc<Mutex<Packer>>>,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
 }
@@ -79,16 +73,6 @@ impl Stamp {
             now: clock::wall(),
         }
     }
-}
-
-/// A value on its way into history.
-pub(super) struct Encoded {
-    pub(super) instance: InstanceHandle,
-    pub(super) buffer: BufferMut,
-    /// The same, compressed, where some reader takes that.
-    pub(super) packed: Option<SharedBytes>,
-    /// The serialized key, where it is not known yet.
-    pub(super) key: Option<Box<[u8]>>,
 }
 
 impl Publisher {
@@ -289,75 +273,6 @@ impl<T: DdsType> DataWriter<T> {
         (!wait.is_infinite()).then(|| clock::span(wait))
     }
 
-    pub(super) fn put(
-        &self,
-        (kind, value): (ChangeKind, &T),
-        at: Stamp,
-        max_blocking: impl FnOnce() -> Option<StdDuration>,
-    ) -> Result<(), Error> {
-        let encoded = self.encode(kind, value)?;
-        self.put_encoded(kind, encoded, (at, None), max_blocking)
-    }
-
-    /// Writes what is encoded, and shares it with readers of this process where it is a value too.
-    pub(super) fn put_encoded(
-        &self,
-        kind: ChangeKind,
-        encoded: Encoded,
-        (at, value): (Stamp, Option<SharedValue>),
-        max_blocking: impl FnOnce() -> Option<StdDuration>,
-    ) -> Result<(), Error> {
-        let mut state = self.inner.core.lock();
-        let draft = Draft {
-            change: NewChange {
-                kind,
-                instance: encoded.instance,
-                timestamp: at.source,
-                payload: state.pool.share(encoded.buffer),
-                packed: encoded.packed,
-            },
-            value,
-            at: at.now,
-        };
-        let outcome = self.inner.core.write(state, &draft, max_blocking);
-        outcome.map_err(write_error)?;
-        self.note_written(encoded.instance, kind, encoded.key);
-        Ok(())
-    }
-
-    /// `value` or its key, encoded into a buffer of the pool.
-    ///
-    /// The type's own code runs without a lock: it may panic, and call whatever it likes.
-    pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
-        let instance = instance_of(value)?;
-        let (mut buffer, knows_key, packs) = {
-            let mut state = self.inner.core.lock();
-            let packs = self.inner.packer.is_some() && state.machine.wants_packed();
-            let knows_key = state.keys.contains_key(&instance);
-            (state.pool.take(), knows_key, packs)
-        };
-        let bytes = buffer.bytes();
-        let representation = self.inner.representation;
-        if kind == ChangeKind::Alive {
-            to_payload(value, representation, Endian::NATIVE, bytes)?;
-        } else {
-            key_to_payload(value, representation, Endian::NATIVE, bytes)?;
-            let padded = bytes.len().max(KEY_PAYLOAD_BYTES_MIN);
-            bytes.resize(padded, 0);
-        }
-        // Serialized keys stay as they are.
-        let packs = packs && kind == ChangeKind::Alive;
-        let packer = self.inner.packer.as_ref().filter(|_| packs);
-        let packed = packer.and_then(|packer| lock(packer).pack(bytes));
-        let wants_key = T::KEYED && !kind.unregisters() && !knows_key;
-        Ok(Encoded {
-            instance,
-            buffer,
-            packed,
-            key: wants_key.then(|| self.serialized_key(value)).transpose()?,
-        })
-    }
-
     /// The matched readers. DDS 1.4 §2.2.2.4.2.21.
     pub fn matched_subscriptions(&self) -> Vec<InstanceHandle> {
         self.inner
@@ -461,13 +376,6 @@ impl<T: DdsType> fmt::Debug for DataWriter<T> {
             self.inner.topic.name, self.inner.core.guid
         )
     }
-}
-
-pub(super) fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
-    if !T::KEYED {
-        return Ok(InstanceHandle::NIL);
-    }
-    Ok(InstanceHandle::from_key_hash(key_hash(value)?))
 }
 
 pub(super) fn needs_key<T: DdsType>() -> Result<(), Error> {

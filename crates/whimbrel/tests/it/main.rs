@@ -18,6 +18,7 @@ mod qos;
 mod raw;
 mod reentry;
 mod settings;
+mod shared_octets;
 mod statuses;
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -271,7 +271,7 @@ impl Station {
             kind,
             instance,
             timestamp,
-            payload: SharedBytes::from_vec(payload),
+            payload: SharedBytes::from_vec(payload).into(),
         };
         let outcome = self.writers[index].write(self.now, change);
         self.drain();

@@ -143,7 +143,7 @@ impl World {
                     kind,
                     instance,
                     timestamp,
-                    payload,
+                    payload: payload.into(),
                 },
             ) {
                 Ok(sequence) => {

@@ -32,7 +32,7 @@ impl Wire {
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: Timestamp(1),
-            payload: SharedBytes::from_vec(vec![7; bytes]),
+            payload: SharedBytes::from_vec(vec![7; bytes]).into(),
         };
         let outcome = self.writer.write(self.now, change);
         carry(self.now, &mut self.writer, &mut self.reader, || false);

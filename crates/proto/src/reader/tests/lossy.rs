@@ -81,7 +81,7 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
                 kind: ChangeKind::Alive,
                 instance: InstanceHandle::NIL,
                 timestamp: Timestamp(1),
-                payload: payload(next),
+                payload: payload(next).into(),
             };
             match writer.write(now, change) {
                 Ok(_) => next += 1,

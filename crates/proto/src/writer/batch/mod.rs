@@ -105,7 +105,7 @@ fn item_of(change: &Change) -> Item {
         number: change.sequence,
         content,
         inline_qos: (!inline_qos.is_empty()).then_some(inline_qos),
-        payload: change.payload.clone(),
+        payload: change.payload.whole(),
         timestamp: change.timestamp,
     }
 }

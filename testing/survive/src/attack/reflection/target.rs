@@ -193,7 +193,7 @@ impl Target {
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: self.wall(),
-            payload: SharedBytes::from_vec(vec![7; octets]),
+            payload: SharedBytes::from_vec(vec![7; octets]).into(),
         };
         // A full history is as good as any.
         let _ = self.writer.write(self.now, change);
