@@ -5,7 +5,7 @@ mod verdict;
 
 use verdict::{claim, outcome, waiting};
 
-use crate::report::model::{Claim, CodecFigure, LatencyFigure, Outcome, Section};
+use crate::report::model::{Claim, CodecFigure, LatencyFigure, Outcome, SavingFigure, Section};
 
 /// The claims of the seeds that `sections` belong to.
 pub(crate) fn judge(sections: &[Section]) -> Vec<Claim> {
@@ -212,7 +212,7 @@ fn cable(section: &Section) -> Vec<Claim> {
 
 /// S0: what ZLIB saves in batches, within two points or better.
 fn savings(section: &Section) -> Vec<Claim> {
-    let judge = |it: &crate::report::model::SavingFigure| {
+    let judge = |it: &SavingFigure| {
         let beyond = it.saved_percent - it.published_percent;
         let outcome = if beyond > 2.0 {
             Outcome::Better
@@ -226,10 +226,24 @@ fn savings(section: &Section) -> Vec<Claim> {
                 it.published_percent, it.batch
             ),
             outcome,
-            format!("{:.1} % of the payload of our log", it.saved_percent),
+            format!(
+                "{:.1} % of the payload of our log, {:.1} % of all octets on the wire",
+                it.saved_percent, it.wire_saved_percent
+            ),
         )
     };
-    section.savings.iter().map(judge).collect()
+    let mut claims: Vec<Claim> = section.savings.iter().map(judge).collect();
+    if !claims.is_empty() {
+        let within = |it: &SavingFigure| it.wire_saved_percent >= it.published_percent - 2.0;
+        let count = section.savings.iter().filter(|it| within(it)).count();
+        claims.push(claim(
+            "S0",
+            "the same savings of all octets on the wire, headers and heartbeats counted",
+            outcome(count == section.savings.len()),
+            format!("at {count} of {} sizes of batches", section.savings.len()),
+        ));
+    }
+    claims
 }
 
 #[cfg(test)]

@@ -185,8 +185,8 @@ fn say(section: &Section) {
     }
     for it in &section.savings {
         println!(
-            "{name}: batch of {:>2}: {:.1} % saved ({:.2} % published)",
-            it.batch, it.saved_percent, it.published_percent
+            "{name}: batch of {:>2}: {:.1} % saved, {:.1} % on the wire ({:.2} % published)",
+            it.batch, it.saved_percent, it.wire_saved_percent, it.published_percent
         );
     }
 }

@@ -5,6 +5,7 @@ mod bundles;
 mod cable;
 mod savings;
 
+pub(crate) use savings::bytes_on_the_wire;
 use whimbrel_bench::goal::Goal;
 
 use crate::failure::Failure;

@@ -10,6 +10,8 @@ use crate::world::{Link, PROBE_BYTES, Place, World};
 
 /// Octets of payload by which the floor is known.
 const FLOOR_BYTES: usize = 64;
+/// How often a cable may try to pass its test.
+const TRIES: usize = 5;
 /// Octets of a datagram that fills a packet, without what RTPS would add.
 const BLAST_BYTES: usize = 1332;
 /// Octets of such a datagram.
@@ -23,14 +25,22 @@ pub(crate) fn floor_us(world: &World, programs: &Programs, domain: u32) -> Resul
     one_way_us(world, programs, domain, (FLOOR_BYTES, 400))
 }
 
-/// Whether the cable of `world` earns its name; the text has the figures.
+/// Whether the cable of `world` earns its name; the text has the figures. It is tried some times:
+/// a cable of another rate never passes, one on a busy machine does in a quiet moment.
 ///
 /// # Errors
 /// It does not, or the processes do not start or answer.
 pub(crate) fn test_link(world: &World, programs: &Programs, link: Link) -> Result<String, String> {
-    let one_way = one_way_us(world, programs, 901, (PROBE_BYTES, 40))?;
-    let blast = blast_mbit_per_s(world, programs)?;
-    link.judge(one_way, blast)
+    let mut why = String::new();
+    for attempt in 1..=TRIES {
+        let one_way = one_way_us(world, programs, 901, (PROBE_BYTES, 40))?;
+        let blast = blast_mbit_per_s(world, programs)?;
+        match link.judge(one_way, blast) {
+            Ok(text) => return Ok(format!("{text}; try {attempt} of at most {TRIES}")),
+            Err(text) => why = text,
+        }
+    }
+    Err(format!("{why}; the last of {TRIES} tries"))
 }
 
 fn process(

@@ -17,7 +17,7 @@ pub(super) fn text(report: &Report) -> String {
                 "{},{},{},{},{:.3},{:.3},{:.3},{},{},{},{},{:.3},{},{:.3},{:.3},{},{},,,\
                  {:.3},{:.3},{:.3},{}\n",
                 section.name,
-                it.contestant,
+                quoted(&it.contestant),
                 it.size,
                 it.count,
                 it.min_us,
@@ -43,7 +43,7 @@ pub(super) fn text(report: &Report) -> String {
             text.push_str(&format!(
                 "{},{},{},,,,,,,,,,,{:.3},,,{},{:.0},{:.3},{:.3},{:.3},,{}\n",
                 section.name,
-                it.contestant,
+                quoted(&it.contestant),
                 it.size,
                 it.cpu_us,
                 maybe(it.wire_bytes),
@@ -56,4 +56,25 @@ pub(super) fn text(report: &Report) -> String {
         }
     }
     text
+}
+
+/// `text` as one field. RFC 4180 §2.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_with_a_comma_stays_one() {
+        assert_eq!(quoted("Whimbrel off"), "Whimbrel off");
+        assert_eq!(quoted("best effort, off"), "\"best effort, off\"");
+        assert_eq!(quoted("5\" disk"), "\"5\"\" disk\"");
+    }
 }

@@ -265,7 +265,8 @@ fn savings(section: &Section) -> Plot<'static> {
         x_label: "samples in a batch",
         y_label: "octets saved (percent)",
         series: vec![
-            line("our log", points(|it| it.saved_percent)),
+            line("our log, payload", points(|it| it.saved_percent)),
+            line("our log, on the wire", points(|it| it.wire_saved_percent)),
             line("as published", points(|it| it.published_percent)),
         ],
     }

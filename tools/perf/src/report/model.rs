@@ -161,6 +161,10 @@ pub(crate) struct SavingFigure {
     pub(crate) packed_bytes: u64,
     pub(crate) saved_percent: f64,
     pub(crate) published_percent: f64,
+    /// All octets that batches of the bus take on the wire, with everything around them: plain,
+    /// and compressed.
+    pub(crate) wire_bytes: [u64; 2],
+    pub(crate) wire_saved_percent: f64,
 }
 
 /// A against B.

@@ -178,6 +178,9 @@ pub(super) fn savings(section: &Section) -> String {
         "compressed B",
         "saved %",
         "published saved %",
+        "plain on the wire B",
+        "compressed on the wire B",
+        "saved on the wire %",
     ];
     let rows = section.savings.iter().map(|it| {
         vec![
@@ -187,6 +190,9 @@ pub(super) fn savings(section: &Section) -> String {
             it.packed_bytes.to_string(),
             format!("<b>{:.1}</b>", it.saved_percent),
             format!("{:.2}", it.published_percent),
+            it.wire_bytes[0].to_string(),
+            it.wire_bytes[1].to_string(),
+            format!("{:.1}", it.wire_saved_percent),
         ]
     });
     table(&columns, rows)

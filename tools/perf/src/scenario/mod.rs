@@ -71,8 +71,9 @@ pub(crate) const ALL: &[Scenario] = &[
             codec is worth it where its line is below that of the plain wire.",
         what: What::Codecs },
     Scenario { name: "comp-bw-batch", seed: "S0", title: "bandwidth saved by ZLIB and batches",
-        shows: "How much of a log's payload ZLIB at its best level saves when lines are compressed \
-            one by one and in batches, beside what was published.",
+        shows: "How much of a log ZLIB at its best level saves when lines are compressed one by \
+            one and in batches: of the payload alone, and of all octets on the wire, beside what \
+            was published.",
         what: What::Savings },
     Scenario { name: "cft", seed: "S1", title: "content filters against unicast and multicast",
         shows: "", what: What::Waiting(NO_FILTERS) },
