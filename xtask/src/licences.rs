@@ -3,27 +3,31 @@
 //! The list in deny.toml is the one that cargo-deny reads, so both give the same verdict.
 
 use crate::metadata::{self, Metadata, Package};
+use crate::setup;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Checks all third-party crates of the workspace.
+/// Checks all third-party crates of the workspace, and of that of the peers in Rust.
 pub(crate) fn run() -> Result<(), String> {
     let root = metadata::root();
     let path = root.join("deny.toml");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let allowed = allow_list(&text)?;
-    let metadata = Metadata::load(&root)?;
-    let bad: Vec<String> = metadata
-        .third_party()
-        .filter_map(|package| refuse(package, &allowed))
-        .collect();
-    if !bad.is_empty() {
-        return Err(bad.join("\n"));
+    let ours = Metadata::load(&root)?;
+    let peers = Metadata::load_all(&root, setup::RUST_PEERS)?;
+    for (metadata, what) in [(&ours, ""), (&peers, " of the peers in Rust")] {
+        let bad: Vec<String> = metadata
+            .third_party()
+            .filter_map(|package| refuse(package, &allowed))
+            .collect();
+        if !bad.is_empty() {
+            return Err(bad.join("\n"));
+        }
+        println!(
+            "licences: {} third-party crates{what}, all allowed",
+            metadata.third_party().count()
+        );
     }
-    println!(
-        "licences: {} third-party crates, all allowed",
-        metadata.third_party().count()
-    );
     Ok(())
 }
 

@@ -23,7 +23,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   tidy [--citations]   check the shape of the tree; --citations lists cited sections instead
-  setup                install the peers and tools that the tests need
+  setup [--rust-peers] install the peers and tools that the tests need; --rust-peers builds
+                       RustDDS and Dust DDS for whimbrel-perf instead
   test [--only NAME]   run every step, or the one named; --list names them
   nightly [--only NAME]
                        what takes too long for every change, in the same way
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["tidy", "--citations"] => tidy::citations(),
         ["setup"] => setup::run(),
+        ["setup", "--rust-peers"] => setup::rust_peers(),
         ["test", rest @ ..] => table(steps::STEPS, rest),
         ["nightly", rest @ ..] => table(steps::NIGHTLY, rest),
         ["api"] => api::check(),

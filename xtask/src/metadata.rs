@@ -36,6 +36,15 @@ pub(crate) struct Dependency {
 impl Metadata {
     /// Asks cargo about the workspace at `root`.
     pub(crate) fn load(root: &Path) -> Result<Self, String> {
+        Self::ask(root, &[])
+    }
+
+    /// Asks cargo about the workspace of `manifest` with all that its features bring along.
+    pub(crate) fn load_all(root: &Path, manifest: &str) -> Result<Self, String> {
+        Self::ask(root, &["--all-features", "--manifest-path", manifest])
+    }
+
+    fn ask(root: &Path, words: &[&str]) -> Result<Self, String> {
         let mut cargo = Command::new("cargo");
         cargo.args([
             "metadata",
@@ -44,6 +53,7 @@ impl Metadata {
             "--filter-platform",
             PLATFORM,
         ]);
+        cargo.args(words);
         let text = process::output(cargo.current_dir(root))?;
         Self::parse(&text, root)
     }

@@ -25,6 +25,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("cmake", "builds the peers' programs"),
     ("make", "builds the peers' programs"),
     ("linux-perf", "counts system calls for the bench"),
+    (
+        "ethtool",
+        "tells which offloads are on, for passports of measurements",
+    ),
     ("python3-venv", "virtual environment of the Python peer"),
 ];
 
@@ -41,6 +45,11 @@ pub(crate) const PYTHON: &str = ".peers/venv/bin/python";
 const PEER_BUILDS: &[&str] = &["testing/interop/peers/build.sh", BENCH_PEER_BUILD];
 const BENCH_PEER_BUILD: &str = "testing/bench/peers/build.sh";
 const PEER_OUTPUT: &str = "target/peers";
+
+/// The peers in Rust: a workspace of their own, for what they bring along.
+pub(crate) const RUST_PEERS: &str = "testing/rust-peers/Cargo.toml";
+const RUST_PEER_PROGRAMS: [&str; 2] = ["bench_rustdds", "bench_dustdds"];
+const RUST_PEER_OUTPUT: &str = "target/rust-peers";
 
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
 const BUILD_LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -70,6 +79,35 @@ pub(crate) fn run() -> Result<(), String> {
     distribution_packages()?;
     python_peer(&root)?;
     peer_programs(&root)?;
+    println!("setup: ready");
+    Ok(())
+}
+
+/// Builds RustDDS and Dust DDS as contestants of `whimbrel-perf`; crates come from the registry.
+pub(crate) fn rust_peers() -> Result<(), String> {
+    let root = metadata::root();
+    println!("setup: peers in Rust into {PEER_OUTPUT}");
+    let mut build = in_workspace(
+        &root,
+        &[
+            "cargo",
+            "build",
+            "--quiet",
+            "--release",
+            "--all-features",
+            "--manifest-path",
+            RUST_PEERS,
+            "--target-dir",
+            RUST_PEER_OUTPUT,
+        ],
+    );
+    step(&mut build, BUILD_LIMIT)?;
+    let output = root.join(PEER_OUTPUT);
+    fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
+    for program in RUST_PEER_PROGRAMS {
+        let built = root.join(RUST_PEER_OUTPUT).join("release").join(program);
+        fs::copy(&built, output.join(program)).map_err(|e| format!("{}: {e}", built.display()))?;
+    }
     println!("setup: ready");
     Ok(())
 }

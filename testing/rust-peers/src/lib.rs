@@ -1,8 +1,7 @@
 //! What both products share: the roles of the bench, played by a link.
 //!
-//! `cargo build --release --manifest-path testing/rust-peers/Cargo.toml --features
-//! rustdds,dust-dds --target-dir target/rust-peers`; `bench_rustdds` and `bench_dustdds` then
-//! belong where the other peers are (`target/peers`).
+//! `cargo xtask setup --rust-peers` builds `bench_rustdds` and `bench_dustdds` and puts them where
+//! the other peers are (`target/peers`).
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -72,6 +72,8 @@ pub(crate) struct Contestant {
     pub(crate) variant: String,
     /// Words for its processes beside the usual.
     pub(crate) words: Vec<String>,
+    /// How it receives in a ping-pong, where that is not by a listener.
+    pub(crate) mode: Option<&'static str>,
 }
 
 impl Contestant {
@@ -80,6 +82,7 @@ impl Contestant {
             product,
             variant: String::new(),
             words: Vec::new(),
+            mode: None,
         }
     }
 
@@ -89,6 +92,15 @@ impl Contestant {
             variant: "without polling".into(),
             words: vec!["--waiting".into(), "receive".into()],
             ..Self::plain(Product::Whimbrel)
+        }
+    }
+
+    /// Cyclone DDS as its own example of a round trip waits, and as it was measured in 2019.
+    pub(crate) fn by_wait_set() -> Self {
+        Self {
+            variant: "by wait set".into(),
+            mode: Some("waitset"),
+            ..Self::plain(Product::Cyclone)
         }
     }
 
@@ -186,7 +198,7 @@ impl Programs {
         }
         let path = path.display();
         let by = match product {
-            Product::RustDds | Product::DustDds => "testing/rust-peers",
+            Product::RustDds | Product::DustDds => "cargo xtask setup --rust-peers",
             _ => "cargo xtask bench",
         };
         Some(format!("{path} is not there ({by} builds it)"))
@@ -224,7 +236,7 @@ impl Programs {
             command.arg("role");
         }
         command.arg(format!("{raw}{}", part.bench));
-        command.args([part.role, part.mode]);
+        command.args([part.role, contestant.mode.unwrap_or(part.mode)]);
         command.args(["--domain", &part.domain.to_string()]);
         command.args(["--interface", seat.interface, "--address", seat.address]);
         command.args(["--peer", other.address]);

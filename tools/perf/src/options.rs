@@ -145,7 +145,7 @@ pub(crate) struct How {
     /// About a minute for each scenario, the default.
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
-    /// All sizes, and as many messages as in the founding documents.
+    /// All sizes of the founding documents, 10,000 messages of each in S3; half an hour in all.
     #[arg(long)]
     pub(crate) full: bool,
     /// Moments: whether it runs, not how fast.

@@ -47,9 +47,9 @@ pub(super) fn measure(setting: &Setting, out: &Path) -> Result<Vec<Goal>, Failur
 fn whimbrel(variant: &str, bundling: Option<&str>) -> Contestant {
     let words = bundling.map_or(Vec::new(), |it| vec!["--bundle".into(), it.into()]);
     Contestant {
-        product: Product::Whimbrel,
         variant: variant.into(),
         words,
+        ..Contestant::plain(Product::Whimbrel)
     }
 }
 

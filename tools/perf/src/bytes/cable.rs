@@ -55,9 +55,9 @@ fn contestant(codec: &str) -> Contestant {
         words.extend(["--compress".to_owned(), format!("{codec}:5:0")]);
     }
     Contestant {
-        product: crate::contestant::Product::Whimbrel,
         variant: codec.to_owned(),
         words,
+        ..Contestant::plain(crate::contestant::Product::Whimbrel)
     }
 }
 

@@ -33,9 +33,9 @@ fn contestant(setting: &Setting, codec: Option<CodecKind>) -> Contestant {
         words.extend(["--compress".to_owned(), format!("{name}:5:0")]);
     }
     Contestant {
-        product: Product::Whimbrel,
         variant: name.to_uppercase().replace("NONE", "none"),
         words,
+        ..Contestant::plain(Product::Whimbrel)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn latencies(
     let (rounds, per_round) = match setting.extent {
         Extent::Miniature => (5, 10),
         Extent::Quick => (6, 100),
-        Extent::Full => (10, 500),
+        Extent::Full => (6, 500),
     };
     let mut race = Race {
         contestants: vec![contestant(setting, None)],
@@ -191,7 +191,7 @@ pub(super) fn streams(setting: &Setting, section: &mut Section) -> Result<(), Fa
     let (bursts, ms) = match setting.extent {
         Extent::Miniature => (1, 100),
         Extent::Quick => (3, 300),
-        Extent::Full => (7, 2000),
+        Extent::Full => (3, 1000),
     };
     section.notes.push(codecs::describe("log")?);
     section.notes.push(codecs::describe("random")?);
@@ -232,9 +232,9 @@ fn mak(payload: &str, on: bool, place: &str) -> Contestant {
         words.extend(["--compress".to_owned(), "zlib:1:0".to_owned()]);
     }
     Contestant {
-        product: Product::Whimbrel,
         variant: format!("{payload} {}{place}", if on { "ZLIB" } else { "plain" }),
         words,
+        ..Contestant::plain(Product::Whimbrel)
     }
 }
 

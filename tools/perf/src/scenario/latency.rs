@@ -13,6 +13,15 @@ use crate::world::{Place, World};
 
 /// Sizes of the comparison of 2019, in octets.
 const S3_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+/// How the comparison of 2019 measured, and why this is another measurement.
+const METHOD_OF_2019: &str = "S3 took one tool of each maker: Fast-RTPS's LatencyTest (a steady \
+    clock in fractions of µs, the cost of reading it subtracted, a listener), Cyclone DDS's \
+    roundtrip example (the wall clock in whole µs, halved as an integer, a wait set, so a thread \
+    more on the way each time; its makers say not to compare it) and OpenSplice's ping and pong, \
+    patched. Here all have one clock, one echo and one rule for percentiles, and a listener on \
+    each side; “by wait set” is Cyclone DDS as its example waits. The products are those of today \
+    (see the passport), not of September 2019";
+
 /// All products, in `place`.
 pub(super) fn peers(
     setting: &Setting,
@@ -34,7 +43,11 @@ pub(super) fn peers(
     }
     if place != Place::Intra {
         contestants.insert(2, Contestant::without_polling());
+        if setting.programs.missing(Product::Cyclone).is_none() {
+            contestants.push(Contestant::by_wait_set());
+        }
     }
+    section.notes.push(METHOD_OF_2019.into());
     section.notes.push(
         "OpenSplice 6.9 was the third product of 2019; it cannot be built from registries, and is \
          here by what was published only."

@@ -46,16 +46,15 @@ pub(super) fn bundles(setting: &Setting, section: &mut Section) -> Result<(), Fa
             continue;
         }
         let contestant = Contestant {
-            product: *product,
             variant: (*variant).into(),
-            words: Vec::new(),
+            ..Contestant::plain(*product)
         };
         contestants.push((contestant, *mode));
     }
     let (bursts, ms) = match setting.extent {
         Extent::Miniature => (1, 100),
         Extent::Quick => (3, 300),
-        Extent::Full => (7, 2000),
+        Extent::Full => (3, 1000),
     };
     let sizes = setting.sizes(&[64], &[8, 64, 256, 1024, 1400, 5000, 16384], SIZES);
     let steps = sizes.len() * bursts * contestants.len();
