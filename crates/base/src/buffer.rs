@@ -160,14 +160,15 @@ pub struct BufferPool {
 
 /// Copies small slices of large slabs into small slabs, which it uses again.
 ///
-/// It remembers a bounded number of slabs of each size: at most 200,000 octets in all.
+/// It remembers a bounded number of slabs of each size: at most 1,000,000 octets in all, and as
+/// many as a burst took until [`Compactor::trim`].
 #[derive(Debug)]
 pub struct Compactor {
     pools: [BufferPool; 3],
 }
 
 /// Octets in a slab of a [`Compactor`], and how many it remembers.
-const COMPACT_SLABS: [(usize, usize); 3] = [(256, 64), (2048, 24), (16_384, 8)];
+const COMPACT_SLABS: [(usize, usize); 3] = [(256, 1024), (2048, 256), (16_384, 8)];
 
 impl Default for Compactor {
     fn default() -> Self {
@@ -179,18 +180,35 @@ impl Default for Compactor {
 impl Compactor {
     /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
     pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
-        if !bytes.wants_compaction() {
-            return bytes;
+        if bytes.wants_compaction() {
+            self.copy(&bytes)
+        } else {
+            bytes
         }
-        let len = bytes.len();
-        match self.pools.iter_mut().find(|pool| len <= pool.slab_len) {
-            Some(pool) => {
-                let mut buffer = pool.take();
-                buffer.bytes().extend_from_slice(&bytes);
-                pool.share(buffer)
-            }
-            None => SharedBytes::copy_from(&bytes),
-        }
+    }
+
+    /// A copy of `bytes` in a slab of about their size.
+    pub fn copy(&mut self, bytes: &[u8]) -> SharedBytes {
+        let fits = |pool: &&mut BufferPool| bytes.len() <= pool.slab_len;
+        let found = self.pools.iter_mut().find(fits);
+        let Some((pool, mut buffer)) = found.and_then(|pool| {
+            let buffer = pool.take_lasting()?;
+            Some((pool, buffer))
+        }) else {
+            return SharedBytes::copy_from(bytes);
+        };
+        buffer.bytes().extend_from_slice(bytes);
+        pool.share(buffer)
+    }
+
+    /// As [`BufferPool::wants_trim`].
+    pub fn wants_trim(&self) -> bool {
+        self.pools.iter().any(BufferPool::wants_trim)
+    }
+
+    /// As [`BufferPool::trim`].
+    pub fn trim(&mut self) {
+        self.pools.iter_mut().for_each(BufferPool::trim);
     }
 }
 
@@ -214,17 +232,33 @@ impl BufferPool {
 
     /// An empty buffer with room for a slab; allocates only when every known slab is in use.
     pub fn take(&mut self) -> BufferMut {
+        self.take_known().unwrap_or_else(|| self.new_buffer())
+    }
+
+    /// As [`BufferPool::take`], but only where the slab will be remembered.
+    fn take_lasting(&mut self) -> Option<BufferMut> {
+        let known = self.take_known();
+        known.or_else(|| (self.lent.len() < self.slabs_max).then(|| self.new_buffer()))
+    }
+
+    /// A known slab that is not in use.
+    fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
         for _ in 0..self.lent.len().min(LENT_SCAN) {
-            let Some(mut slab) = self.lent.pop_front() else {
-                break;
-            };
-            if let Some(bytes) = Arc::get_mut(&mut slab) {
+            let mut slab = self.lent.pop_front()?;
+            // Looked at first, which is cheaper than to try.
+            if Arc::strong_count(&slab) == 1
+                && let Some(bytes) = Arc::get_mut(&mut slab)
+            {
                 bytes.clear();
-                return BufferMut { slab };
+                return Some(BufferMut { slab });
             }
             self.lent.push_back(slab);
         }
+        None
+    }
+
+    fn new_buffer(&self) -> BufferMut {
         BufferMut {
             slab: Arc::new(Vec::with_capacity(self.slab_len)),
         }
@@ -376,8 +410,14 @@ mod tests {
         let large = datagram.slice(0..17_000).unwrap();
         assert_eq!(compactor.compact(large.clone()).as_ptr(), large.as_ptr());
         let part = datagram.slice(0..10).unwrap();
-        let held: Vec<SharedBytes> = (0..100).map(|_| compactor.compact(part.clone())).collect();
+        let held: Vec<SharedBytes> = (0..2000).map(|_| compactor.compact(part.clone())).collect();
         let all: usize = held.iter().map(SharedBytes::slab_len).sum();
-        assert!(all < 64 * 256 + 36 * 64, "{all}");
+        assert!(all < 1024 * 256 + 976 * 64, "{all}");
+        drop(held);
+        assert!(compactor.wants_trim());
+        compactor.trim();
+        compactor.trim();
+        let lent: usize = compactor.pools.iter().map(|pool| pool.lent.len()).sum();
+        assert!(lent <= 2 * FREE_KEPT + 8, "{lent}");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) const ENDIAN: Endian = Endian::Little;
 const PARTS_MAX: usize = 64;
 
 /// Payloads of so many octets and fewer are copied: that is cheaper than one more slice.
-const COPIED_BYTES_MAX: usize = 1024;
+const COPIED_BYTES_MAX: usize = 2048;
 
 /// Slices kept free for what one submessage adds.
 const PARTS_PER_SUBMESSAGE: usize = 6;

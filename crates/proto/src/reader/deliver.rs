@@ -64,6 +64,9 @@ impl Reader {
     /// Refuses strangers, numbers seen before, the last number there is and payloads from which no
     /// key can be had.
     pub fn handle_data(&mut self, _now: Instant, data: Incoming) -> Result<(), Reject> {
+        let Err(data) = self.deliver_at_once(data) else {
+            return Ok(());
+        };
         let reliable = self.is_reliable_with(data.writer)?;
         self.check_number(data.writer, data.sequence, Line::Changes)?;
         if data.payload.len() > self.config.sample_bytes_max {
@@ -165,23 +168,8 @@ impl Reader {
 
     /// Finds the instance; `None` where that is impossible.
     pub(super) fn arrived(&self, data: Incoming) -> Option<Arrived> {
-        let instance = match &self.config.keys {
-            None => InstanceHandle::NIL,
-            // A payload speaks for itself; the key hash only helps where there is none.
-            Some(keys) if !data.payload.is_empty() => keys
-                .instance_of(&data.payload, data.is_key)
-                .or_else(|| keys.instance_of_unreadable(data.key_hash))?,
-            Some(keys) => data
-                .key_hash
-                .or_else(|| keys.instance_of_unreadable(None))?,
-        };
-        Some(Arrived {
-            kind: data.kind,
-            instance,
-            payload: data.payload,
-            source_timestamp: data.source_timestamp,
-            reception_timestamp: data.reception_timestamp,
-        })
+        let instance = data.instance(self.config.keys.as_deref())?;
+        Some(data.arrived(instance))
     }
 
     fn deliver_best_effort(&mut self, writer: Guid, sequence: SequenceNumber, arrived: Arrived) {

@@ -12,6 +12,7 @@ use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::Instant;
 
 use super::assembly::Assembly;
+use super::config::ReaderConfig;
 use super::writer_proxy::{ARRIVAL_BYTES, WriterProxy};
 use super::{Reader, ReaderEvent};
 
@@ -25,10 +26,7 @@ impl Reader {
         instance: InstanceHandle,
         bytes: usize,
     ) -> Result<(), Reject> {
-        // The cache may keep a copy to tell the key.
-        let copied = self.config.keys.is_some() && bytes <= self.config.cache.key_source_bytes_max;
-        let twice = bytes.saturating_mul(if copied { 2 } else { 1 });
-        let needed = twice.saturating_add(ARRIVAL_BYTES);
+        let needed = arrival_bytes(&self.config, bytes);
         let proxy = self.proxy(writer)?;
         let is_awaited = proxy.awaited() == Some(sequence);
         if is_awaited {
@@ -148,6 +146,14 @@ impl Reader {
                 sum.saturating_add(assembly.memory_bytes())
             })
     }
+}
+
+/// What a change with `bytes` octets of payload may take, wherever it goes.
+pub(super) fn arrival_bytes(config: &ReaderConfig, bytes: usize) -> usize {
+    // The cache may keep a copy to tell the key.
+    let copied = config.keys.is_some() && bytes <= config.cache.key_source_bytes_max;
+    let twice = bytes.saturating_mul(if copied { 2 } else { 1 });
+    twice.saturating_add(ARRIVAL_BYTES)
 }
 
 /// Octets held by half-received samples of a writer besides the favoured one.

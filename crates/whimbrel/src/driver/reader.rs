@@ -13,7 +13,7 @@ use whimbrel_base::status::{
     LivelinessChanged, RequestedDeadlineMissed, RequestedIncompatibleQos, SampleLost,
     SampleRejected, StatusKind, StatusMask, SubscriptionMatched,
 };
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::poll::Signal;
 use whimbrel_proto::cache::{CacheChange, CachedSample, Selector};
 use whimbrel_proto::peer::MatchedWriter;
@@ -34,6 +34,9 @@ use super::wake::Bell;
 use crate::domain::InProcess;
 
 pub(crate) use receive::Arrival;
+
+/// How often at most slabs that a burst left behind are given back.
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
 /// What changes with every match.
 const MATCHED: StatusMask =
@@ -57,8 +60,21 @@ pub(crate) struct ReaderState {
     pub(crate) matched: BTreeSet<Guid>,
     /// Keeps small samples without the datagrams in which they came.
     compactor: Compactor,
+    /// From when on slabs may be given back again.
+    trim_at: Instant,
     /// Matched writers whose participants know of this reader.
     confirmed: BTreeSet<Guid>,
+}
+
+impl ReaderState {
+    /// Gives back slabs that a burst left behind; when to be called again for that.
+    fn trim(&mut self, now: Instant) -> Option<Instant> {
+        if now >= self.trim_at && self.compactor.wants_trim() {
+            self.compactor.trim();
+            self.trim_at = now.after(TRIM_PERIOD);
+        }
+        self.compactor.wants_trim().then_some(self.trim_at)
+    }
 }
 
 /// A local reader.
@@ -94,6 +110,7 @@ impl ReaderCore {
                 statuses: ReaderStatuses::default(),
                 matched: BTreeSet::new(),
                 compactor: Compactor::default(),
+                trim_at: Instant::ZERO,
                 confirmed: BTreeSet::new(),
             }),
             bell: Arc::clone(&status.bell),
@@ -138,7 +155,8 @@ impl ReaderCore {
                 ReaderEvent::HistoryComplete(_) => ring = true,
             }
         }
-        let deadline = state.machine.poll_timeout();
+        let deadline = state.machine.poll_timeout().map(|(at, _)| at);
+        let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
         // Under the lock, so that whoever takes the samples also takes back what tells of them.
         self.status.mark(news);
         if news.contains(StatusKind::DataAvailable)
@@ -147,7 +165,7 @@ impl ReaderCore {
             signal.set();
         }
         drop(state);
-        if let Some((at, _)) = deadline {
+        if let Some(at) = deadline {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);
         }

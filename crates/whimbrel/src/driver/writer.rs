@@ -7,7 +7,7 @@ mod pass;
 use std::collections::{BTreeMap, BTreeSet};
 
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::BufferPool;
+use whimbrel_base::buffer::{BufferMut, BufferPool, Compactor, SharedBytes};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::PolicyId;
@@ -44,6 +44,12 @@ const SLAB_BYTES: usize = 4096;
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 1024;
 
+/// Samples of so many octets and fewer are copied into smaller slabs where history has many.
+const COMPACT_BYTES_MAX: usize = 1024;
+
+/// That is so many.
+const COMPACT_FROM: usize = 16;
+
 /// How often at most slabs that a burst left behind are given back.
 const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
@@ -69,6 +75,8 @@ const KEY_BYTES: usize = 64;
 pub(crate) struct WriterState {
     pub(crate) machine: Writer,
     pub(crate) pool: BufferPool,
+    /// Keeps small samples where many are kept.
+    compactor: Compactor,
     /// Makes bundles smaller, where that is wanted.
     pub(crate) packer: Option<BundlePacker>,
     /// Octets that wait, as the participant has counted them.
@@ -95,11 +103,24 @@ pub(crate) struct WriterState {
 impl WriterState {
     /// Gives back slabs that a burst left behind; when to be called again for that.
     fn trim(&mut self, now: Instant) -> Option<Instant> {
-        if now >= self.trim_at && self.pool.wants_trim() {
+        let wants = |it: &Self| it.pool.wants_trim() || it.compactor.wants_trim();
+        if now >= self.trim_at && wants(self) {
             self.pool.trim();
+            self.compactor.trim();
             self.trim_at = now.after(TRIM_PERIOD);
         }
-        self.pool.wants_trim().then_some(self.trim_at)
+        wants(self).then_some(self.trim_at)
+    }
+
+    /// An encoded sample as it enters history: where that has many, one that is small takes no more
+    /// room than it must, so that all of them stay near.
+    pub(crate) fn kept(&mut self, encoded: BufferMut) -> SharedBytes {
+        let payload = self.pool.share(encoded);
+        let small = payload.len() <= COMPACT_BYTES_MAX;
+        if small && self.machine.history_len() >= COMPACT_FROM {
+            return self.compactor.copy(&payload);
+        }
+        payload
     }
 
     /// True while all that is written leaves as messages, and nothing is handed over.
@@ -188,6 +209,7 @@ impl WriterCore {
             state: Mutex::new(WriterState {
                 machine: Writer::new(config),
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
+                compactor: Compactor::default(),
                 packer: None,
                 waiting_bytes: 0,
                 is_waiting: false,
