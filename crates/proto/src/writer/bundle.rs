@@ -201,6 +201,21 @@ impl Bundle {
         rate.cost = rate.cost.times(3).plus(took).divided_by(4);
     }
 
+    /// What is written next could not have come sooner by `took`.
+    pub(super) fn note_packing(&mut self, took: Duration) {
+        self.rate.ready_at = self.rate.ready_at.after(took);
+    }
+
+    /// Whether what is written now is to wait unless there was a pause before it.
+    pub(super) fn is_gathering(&self) -> bool {
+        self.holds > 0
+            || match self.bundling {
+                Bundling::Off => false,
+                Bundling::Automatic => self.rate.streak.saturating_add(1) >= AUTOMATIC_STREAK,
+                Bundling::UpTo { .. } => true,
+            }
+    }
+
     /// What waits may leave.
     pub(super) fn leave(&mut self, cause: Cause) {
         if self.from.take().is_none() {

@@ -1,6 +1,6 @@
 //! Which new changes wait for others, and when they leave: see `bundle.rs`.
 
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
 use super::bundle::{Bundling, Cause};
@@ -81,6 +81,23 @@ impl Writer {
     /// When what waits leaves at the latest, where only one change does: nobody knows of it yet.
     pub fn began_to_wait(&self) -> Option<Instant> {
         self.bundle.leaves_at.filter(|_| self.bundle.samples == 1)
+    }
+
+    /// The largest payload that would now leave with others in one compressed message, so that
+    /// nothing is gained by compressing it alone; zero where changes leave alone, or some reader
+    /// takes no such messages.
+    pub fn packed_together_bytes_max(&self) -> usize {
+        let taken = self.audience.packed_messages();
+        if !taken.intersects(self.config.packed_messages) || !self.bundle.is_gathering() {
+            return 0;
+        }
+        let room = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        (room / 2).saturating_sub(DATA_HEAD_BYTES.saturating_add(INLINE_QOS_BYTES))
+    }
+
+    /// To compress what is written next took so long: that is part of sending it, and no pause.
+    pub fn note_packing(&mut self, took: Duration) {
+        self.bundle.note_packing(took);
     }
 
     /// True where it matters how long a transmission of new changes took.

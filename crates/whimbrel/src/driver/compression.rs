@@ -6,6 +6,7 @@ use std::time::Duration;
 use whimbrel_base::buffer::{BufferPool, SharedBytes};
 use whimbrel_base::qos::{Compression, CompressionIds, PolicyId, UnsupportedPolicy};
 use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::Duration as Span;
 use whimbrel_compress::{Codec, CodecKind, Level, claim_bytes_max};
 use whimbrel_proto::reader::{ReaderStatistics, Unpacker};
 use whimbrel_proto::writer::BlockPacker;
@@ -112,16 +113,17 @@ impl Packer {
         self.statistics
     }
 
-    /// The plain `payload` compressed; `None` where that is not wanted or does not make it smaller.
-    pub(crate) fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes> {
+    /// The plain `payload` compressed, `None` where that is not wanted or does not make it smaller;
+    /// and how long that took.
+    pub(crate) fn pack(&mut self, payload: &[u8]) -> (Option<SharedBytes>, Span) {
         if payload.len() <= self.threshold {
             self.statistics.below_threshold += 1;
-            return None;
+            return (None, Span::ZERO);
         }
         let started = clock::now();
         let packed = self.compress(payload);
-        let spent = clock::now().since(started).as_nanos().unsigned_abs();
-        self.statistics.time_spent += Duration::from_nanos(spent);
+        let spent = clock::now().since(started);
+        self.statistics.time_spent += clock::span(spent);
         match &packed {
             Some(packed) => {
                 self.statistics.samples += 1;
@@ -130,7 +132,7 @@ impl Packer {
             }
             None => self.statistics.incompressible += 1,
         }
-        packed
+        (packed, spent)
     }
 
     fn compress(&mut self, payload: &[u8]) -> Option<SharedBytes> {
@@ -162,7 +164,7 @@ pub(crate) struct BlockPack(pub(crate) Arc<Mutex<Packer>>);
 
 impl BlockPacker for BlockPack {
     fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes> {
-        lock(&self.0).pack(payload)
+        lock(&self.0).pack(payload).0
     }
 }
 
@@ -292,6 +294,7 @@ mod tests {
                 let plain = payload(length);
                 let packed = packer
                     .pack(&plain)
+                    .0
                     .unwrap_or_else(|| panic!("{id} {length}"));
                 assert!(
                     packed.len() < plain.len() && packed.len().is_multiple_of(4),
@@ -309,7 +312,7 @@ mod tests {
     #[test]
     fn what_is_small_or_comes_out_no_smaller_stays_plain() {
         let mut packer = Packer::new(&settings(CompressionIds::LZ4)).unwrap();
-        assert_eq!(packer.pack(&payload(96)), None);
+        assert_eq!(packer.pack(&payload(96)).0, None);
         let mut state = 1u64;
         let noise: Vec<u8> = (0..1000)
             .map(|_| {
@@ -319,7 +322,7 @@ mod tests {
                 (state >> 56) as u8
             })
             .collect();
-        assert_eq!(packer.pack(&noise), None);
+        assert_eq!(packer.pack(&noise).0, None);
         let statistics = packer.statistics();
         assert_eq!(
             (statistics.below_threshold, statistics.incompressible),
@@ -331,7 +334,7 @@ mod tests {
     #[test]
     fn damage_false_claims_and_codecs_not_taken_are_refused() {
         let mut packer = Packer::new(&settings(CompressionIds::ZLIB)).unwrap();
-        let packed = packer.pack(&payload(5000)).unwrap();
+        let packed = packer.pack(&payload(5000)).0.unwrap();
         let good = Compressed::parse(&packed).unwrap().unwrap();
         let mut inflater = inflater();
         let mut check = |compressed: Compressed<'_>, kind| {
@@ -369,7 +372,7 @@ mod tests {
         plain.extend([0; 3]);
         plain[3] = 3;
         let mut packer = Packer::new(&settings(CompressionIds::LZ4)).unwrap();
-        let packed = packer.pack(&plain).unwrap();
+        let packed = packer.pack(&plain).0.unwrap();
         let compressed = Compressed::parse(&packed).unwrap().unwrap();
         assert_eq!(compressed.plain_bytes, 1001);
         assert_eq!(*inflater().unpack(&compressed).unwrap(), *payload(1001));

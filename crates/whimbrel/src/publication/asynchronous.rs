@@ -32,7 +32,7 @@ impl<T: DdsType> DataWriter<T> {
         let kind = ChangeKind::Alive;
         let mut draft = Some(self.encode(kind, value).map(|encoded| {
             let mut state = self.inner.core.lock();
-            let (change, key) = encoded.into_change(kind, timestamp, &mut state.pool);
+            let (change, key) = encoded.into_change(kind, timestamp, &mut state);
             let draft = Draft {
                 change,
                 value: None,

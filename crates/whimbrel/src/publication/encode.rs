@@ -2,10 +2,10 @@
 
 use std::time::Duration as StdDuration;
 
-use whimbrel_base::buffer::{BufferMut, BufferPool, GatheredBytes, SharedBytes};
+use whimbrel_base::buffer::{BufferMut, GatheredBytes, SharedBytes};
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::time::Timestamp;
+use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::NewChange;
@@ -13,7 +13,7 @@ use whimbrel_types::{Apart, DdsType, key_hash, key_to_payload, to_payload, to_pa
 
 use super::writer::{DataWriter, Stamp, write_error};
 use crate::driver::sync::lock;
-use crate::driver::writer::Draft;
+use crate::driver::writer::{Draft, WriterState};
 use crate::error::Error;
 
 /// Fewer shared octets than these are copied: that is cheaper than one more slice to send.
@@ -28,22 +28,26 @@ pub(super) struct Encoded {
     buffer: BufferMut,
     /// Octets that the value shares and that belong amid `buffer`.
     apart: Option<Apart>,
-    /// The same, compressed, where some reader takes that.
+    /// The same, compressed, where some reader takes that and it does not leave with others in one
+    /// compressed message.
     packed: Option<SharedBytes>,
+    /// How long that took.
+    packing: Duration,
     /// The serialized key, where it is not known yet.
     key: Option<Box<[u8]>>,
 }
 
 impl Encoded {
-    /// The change of `kind` that it is, with its payload in a slab of `pool` and where the value
-    /// has it; beside it the serialized key, where that is not known yet.
+    /// The change of `kind` that it is, with its payload in a slab of the writer and where the
+    /// value has it; beside it the serialized key, where that is not known yet.
     pub(super) fn into_change(
         self,
         kind: ChangeKind,
         timestamp: Timestamp,
-        pool: &mut BufferPool,
+        state: &mut WriterState,
     ) -> (NewChange, Option<Box<[u8]>>) {
-        let own = pool.share(self.buffer);
+        state.machine.note_packing(self.packing);
+        let own = state.kept(self.buffer);
         let payload = match self.apart {
             Some(Apart { at, bytes }) => GatheredBytes::new(own, at, bytes),
             None => own.into(),
@@ -79,7 +83,7 @@ impl<T: DdsType> DataWriter<T> {
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
-        let (change, key) = encoded.into_change(kind, at.source, &mut state.pool);
+        let (change, key) = encoded.into_change(kind, at.source, &mut state);
         let instance = change.instance;
         let draft = Draft {
             change,
@@ -97,16 +101,18 @@ impl<T: DdsType> DataWriter<T> {
     /// The type's own code runs without a lock: it may panic, and call whatever it likes.
     pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
-        let (mut buffer, knows_key, packs, shares) = {
+        let (mut buffer, knows_key, packs_from, shares) = {
             let mut state = self.inner.core.lock();
             let packs = self.inner.packer.is_some() && state.machine.wants_packed();
+            let together = || state.machine.packed_together_bytes_max();
+            let packs_from = packs.then(together);
             let knows_key = state.keys.contains_key(&instance);
-            (state.pool.take(), knows_key, packs, state.sends_all())
+            (state.pool.take(), knows_key, packs_from, state.sends_all())
         };
         let bytes = buffer.bytes();
         let representation = self.inner.representation;
         let mut apart = None;
-        if kind == ChangeKind::Alive && shares && !packs {
+        if kind == ChangeKind::Alive && shares && packs_from.is_none() {
             let endian = Endian::NATIVE;
             apart = to_payload_apart(value, representation, endian, bytes, APART_BYTES_MIN)?;
         } else if kind == ChangeKind::Alive {
@@ -117,15 +123,17 @@ impl<T: DdsType> DataWriter<T> {
             bytes.resize(padded, 0);
         }
         // Serialized keys stay as they are.
-        let packs = packs && kind == ChangeKind::Alive;
-        let packer = self.inner.packer.as_ref().filter(|_| packs);
-        let packed = packer.and_then(|packer| lock(packer).pack(bytes));
+        let packs = packs_from.is_some_and(|together| bytes.len() > together);
+        let packer = self.inner.packer.as_ref();
+        let packer = packer.filter(|_| packs && kind == ChangeKind::Alive);
+        let (packed, packing) = packer.map_or((None, Duration::ZERO), |it| lock(it).pack(bytes));
         let wants_key = T::KEYED && !kind.unregisters() && !knows_key;
         Ok(Encoded {
             instance,
             buffer,
             apart,
             packed,
+            packing,
             key: wants_key.then(|| self.serialized_key(value)).transpose()?,
         })
     }
