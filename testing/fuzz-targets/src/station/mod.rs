@@ -6,6 +6,7 @@
 
 mod bounds;
 mod credits;
+mod inflate;
 mod outbox;
 mod setup;
 
@@ -144,7 +145,10 @@ impl Station {
 
     /// A datagram from the address `from`.
     pub fn receive(&mut self, from: Locator, datagram: &[u8]) {
-        let datagram = SharedBytes::copy_from(datagram);
+        let datagram = match inflate::message(datagram) {
+            Ok(plain) => plain.unwrap_or_else(|| SharedBytes::copy_from(datagram)),
+            Err(reject) => return self.refused.count(reject.kind),
+        };
         let receiver = match MessageReceiver::new(&datagram, self.control.prefix()) {
             Ok(receiver) => receiver,
             Err(reject) => return self.refused.count(reject.kind),

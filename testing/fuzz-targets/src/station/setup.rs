@@ -7,14 +7,16 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::limits::Limits;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{
-    DataReaderQos, DataWriterQos, Durability, History, PublisherQos, Reliability, ResourceLimits,
-    SubscriberQos, TopicQos,
+    CompressionIds, DataReaderQos, DataWriterQos, Durability, History, PublisherQos, Reliability,
+    ResourceLimits, SubscriberQos, TopicQos,
 };
 use whimbrel_proto::cache::CacheConfig;
 use whimbrel_proto::reader::KeyExtractor;
 use whimbrel_proto::{
     InterfaceAddress, LocalReader, LocalWriter, ParticipantConfig, ReaderConfig, WriterConfig,
 };
+
+use super::inflate::{CODECS, Inflater};
 
 /// Samples kept by each endpoint.
 pub(super) const HISTORY_MAX: usize = 8;
@@ -131,6 +133,7 @@ pub(super) fn participant(number: u8) -> ParticipantConfig {
         announce_to: vec![group()],
         interfaces: vec![interface],
         limits: LIMITS,
+        packed_messages: CODECS,
         seed: u64::from(number),
         ..ParticipantConfig::new(prefix(number), 0)
     }
@@ -169,6 +172,7 @@ pub(super) fn reader(number: u8, index: usize) -> ReaderConfig {
         reliable: keyed,
         durable: keyed,
         keys: keyed.then(|| Box::new(FirstOctet) as Box<dyn KeyExtractor>),
+        unpacker: Some(Box::new(Inflater)),
         sample_bytes_max: SAMPLE_BYTES_MAX,
         reassembly_bytes_max: REASSEMBLY_BYTES_MAX,
         reassembly_samples_max: LIMITS.reassembly_samples_max,
@@ -182,6 +186,8 @@ pub(super) fn local_writer(index: usize, topic: &str) -> LocalWriter {
     if index == 0 {
         qos.reliability = Reliability::RELIABLE;
         qos.durability = Durability::TransientLocal;
+        // What it announces is taken from others too: none of its samples is so large.
+        qos.data_representation.compression.compression_ids = Some(CompressionIds::ZLIB);
     } else {
         qos.reliability = Reliability::BEST_EFFORT;
     }
@@ -200,6 +206,7 @@ pub(super) fn local_reader(index: usize, topic: &str) -> LocalReader {
     if index == 0 {
         qos.reliability = Reliability::RELIABLE;
         qos.durability = Durability::TransientLocal;
+        qos.data_representation.compression.compression_ids = Some(CODECS);
     }
     LocalReader {
         entity: READERS[index],

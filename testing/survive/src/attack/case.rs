@@ -106,6 +106,10 @@ pub trait Field {
     /// arrived, so many samples are waited for.
     fn take(&mut self, wanted: usize) -> Vec<Sample>;
 
+    /// The victim's reader is told anew of the attacker's writer, and that it sends batches; on a
+    /// live field it is not.
+    fn announce_batches(&mut self);
+
     /// Has the victim's side do something else that takes outside bytes, measured like the rest.
     fn measure(&mut self, what: &str, act: &mut dyn FnMut());
 }
@@ -126,6 +130,11 @@ impl<'a> Attack<'a> {
     /// An empty byte writer in the byte order of the scene.
     pub fn raw(&self) -> Raw {
         self.scene.raw()
+    }
+
+    /// Has the attacker's writer be one that sends batches.
+    pub fn announce_batches(&mut self) {
+        self.field.announce_batches();
     }
 
     /// Fires one datagram from the peer's address.

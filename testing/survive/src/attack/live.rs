@@ -4,6 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use whimbrel::qos::CompressionIds;
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Error, Topic,
 };
@@ -43,7 +44,10 @@ impl Party {
         let participant = builder.build()?;
         let writes: Topic<Shape> = participant.create_topic(writes)?;
         let reads: Topic<Shape> = participant.create_topic(reads)?;
-        let qos = DataWriterQos::default().reliable().transient_local();
+        let mut qos = DataWriterQos::default().reliable().transient_local();
+        // So that what it sends may be compressed; its own samples are too small for that.
+        let ids = &mut qos.data_representation.compression.compression_ids;
+        *ids = Some(CompressionIds::ZLIB);
         let writer = participant.create_datawriter(&writes, qos.keep_last(2))?;
         let qos = DataReaderQos::default().reliable().transient_local();
         let reader = participant.create_datareader(&reads, qos.keep_last(16))?;
@@ -186,6 +190,8 @@ impl Field for Live {
     }
 
     fn set_wall_clock(&mut self, _step_ns: i64) {}
+
+    fn announce_batches(&mut self) {}
 
     fn write(&mut self, sample: &Sample) {
         let shape = Shape {

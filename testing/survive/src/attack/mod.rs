@@ -11,6 +11,7 @@
 pub mod announced;
 mod case;
 pub mod compose;
+mod compression;
 mod discovery;
 mod flood;
 mod fragments;
@@ -48,6 +49,9 @@ pub const CLASSES: &[&[Case]] = &[
     payloads::CASES,
     discovery::CASES,
     times::CASES,
+    compression::CASES,
+    compression::bundles::CASES,
+    compression::batches::CASES,
 ];
 
 fn run(share: &Share) -> Figure {

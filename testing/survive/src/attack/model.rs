@@ -8,11 +8,13 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::RejectCounters;
 use whimbrel_base::time::Duration as Span;
+use whimbrel_base::vendor::VendorId;
 use whimbrel_fuzz_targets::station::{
-    MEMORY_BYTES_MAX, READERS, Station, WRITERS, metatraffic, prefix, topics,
+    MEMORY_BYTES_MAX, READERS, Station, WRITERS, metatraffic, prefix, topics, user,
 };
 use whimbrel_fuzz_targets::thread_time::thread_time;
 use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::peer::MatchedWriter;
 
 use super::case::{Field, Origin, Sample, Scene};
 use super::watch::{Costs, STEP_MAX};
@@ -195,6 +197,22 @@ impl Field for Model {
         let _ = self.step("a write", |victim| {
             victim.write(0, ChangeKind::Alive, key, payload)
         });
+    }
+
+    fn announce_batches(&mut self) {
+        let guid = Guid::new(prefix(ATTACKER), WRITERS[0]);
+        self.victim.unmatch_writer(0, guid);
+        let fresh = MatchedWriter {
+            guid,
+            reliable: true,
+            durable: true,
+            locators: vec![user(ATTACKER)],
+            vendor: VendorId::WHIMBREL,
+            packs: true,
+            batches: true,
+        };
+        self.victim.match_writer(0, fresh);
+        self.victim.drain();
     }
 
     fn measure(&mut self, what: &str, act: &mut dyn FnMut()) {
