@@ -8,6 +8,7 @@
 mod addresses;
 pub mod campaign;
 pub mod crowd;
+pub mod forms;
 pub mod model;
 pub mod network;
 pub mod node;

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_proto::participant::{Participant, ParticipantEvent};
@@ -13,6 +14,7 @@ use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::{Outbox, Reader, ReaderEvent, Reason, Writer, WriterEvent};
 use whimbrel_wire::message::Submessage;
 
+use crate::forms;
 use crate::model::{ReaderId, WriterId};
 use crate::network::Arrived;
 use crate::scenario::Action;
@@ -33,6 +35,8 @@ pub struct WriterSlot {
     pub pending: VecDeque<Action>,
     /// There was no room for the first of them; not to be tried again before there is progress.
     pub blocked: bool,
+    /// By which whole messages leave compressed.
+    codec: CompressionIds,
     changed: bool,
 }
 
@@ -54,13 +58,14 @@ pub struct ReaderSlot {
 
 impl WriterSlot {
     /// A writer that has written nothing.
-    pub fn new(plan: usize, id: WriterId, machine: Writer) -> Self {
+    pub fn new(plan: usize, id: WriterId, machine: Writer, codec: CompressionIds) -> Self {
         Self {
             plan,
             id,
             machine,
             pending: VecDeque::new(),
             blocked: false,
+            codec,
             changed: true,
         }
     }
@@ -105,12 +110,24 @@ pub enum Report {
 
 /// What a node wants sent.
 #[derive(Debug, Default)]
-pub struct Sent(pub Vec<(Vec<Locator>, SharedBytes)>);
+pub struct Sent {
+    /// Messages and where they go.
+    pub messages: Vec<(Vec<Locator>, SharedBytes)>,
+    /// By which the bundles of whoever sends leave compressed.
+    codec: CompressionIds,
+}
 
 impl Outbox for Sent {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        self.0
+        self.messages
             .push((to.to_vec(), SharedBytes::from_vec(parts.concat())));
+    }
+
+    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        let plain = parts.concat();
+        let packed = forms::packed_message(self.codec, &plain);
+        let bytes = SharedBytes::from_vec(packed.unwrap_or(plain));
+        self.messages.push((to.to_vec(), bytes));
     }
 }
 
@@ -150,7 +167,9 @@ impl Node {
         wall: Timestamp,
         arrived: &Arrived,
     ) -> Result<(), Reject> {
-        for inbound in MessageReceiver::new(&arrived.bytes, self.prefix)? {
+        let plain = forms::plain_message(&arrived.bytes)?;
+        let bytes = plain.as_ref().unwrap_or(&arrived.bytes);
+        for inbound in MessageReceiver::new(bytes, self.prefix)? {
             let inbound = inbound?;
             let for_participant = match inbound.target() {
                 Target::Reader { writer, .. } => writer.entity.is_builtin(),
@@ -161,20 +180,14 @@ impl Node {
                 Some(participant) if for_participant => {
                     self.participant_changed = true;
                     let from = arrived.from;
-                    tolerate(participant.handle_inbound(
-                        now,
-                        wall,
-                        from,
-                        &arrived.bytes,
-                        &inbound,
-                    ))?;
+                    tolerate(participant.handle_inbound(now, wall, from, bytes, &inbound))?;
                 }
                 other => {
                     let heard = other.as_ref().and_then(|it| it.heard(inbound.source));
                     if let Some(heard) = heard {
                         heard.note(now);
                     }
-                    self.dispatch(now, wall, &arrived.bytes, &inbound)?;
+                    self.dispatch(now, wall, bytes, &inbound)?;
                 }
             }
         }
@@ -234,6 +247,7 @@ impl Node {
             let due = |machine: &Writer| machine.poll_timeout().filter(|(at, _)| *at <= now);
             let mut rounds = 0;
             let mut changed = std::mem::take(&mut slot.changed);
+            sent.codec = slot.codec;
             while changed || due(machine).is_some() {
                 machine.handle_timeout(now);
                 machine.poll_transmit(now, sent);

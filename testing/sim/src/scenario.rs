@@ -9,7 +9,7 @@ mod wide;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::change::ChangeKind;
 
-pub use self::plans::{ReaderPlan, WriterPlan};
+pub use self::plans::{Form, ReaderPlan, WriterPlan};
 use self::plans::{reader_plan, writer_plan};
 use crate::network::{Bursts, Faults, NodeIndex};
 use crate::random::Random;
@@ -112,6 +112,8 @@ pub enum Action {
 pub struct Scenario {
     /// Where it comes from.
     pub seed: u64,
+    /// Samples travel compressed, in bundles and in batches, as the seed has it.
+    pub forms: bool,
     /// Matches are found by discovery instead of being given.
     pub discovery: bool,
     /// On which host each node is.
@@ -184,6 +186,7 @@ impl Scenario {
         let mtu = random.pick(&[508, 1200, 1472, 1472, 8952, 65_507]);
         let mut scenario = Self {
             seed,
+            forms: true,
             discovery,
             hosts: (0..nodes)
                 .map(|node| if random.chance(300) { 0 } else { node })

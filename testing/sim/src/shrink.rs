@@ -119,6 +119,7 @@ impl Shrinker {
     }
 
     fn simplify(&mut self) {
+        self.change(|it| it.forms = false);
         let changes: [fn(&mut Scenario); 13] = [
             |it| it.clocks.fill(ClockPlan::default()),
             |it| it.subnets.fill(0),

@@ -303,7 +303,7 @@ impl World {
                 self.model
                     .fault(format!("node {node} is called for ever for {reason:?}"));
             }
-            for (to, bytes) in sent.0 {
+            for (to, bytes) in sent.messages {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
                 let longest = self.scenario.datagram_bytes_max;
                 if bytes.len() > longest && !self.scenario.discovery {

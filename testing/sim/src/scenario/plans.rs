@@ -1,9 +1,24 @@
 //! How endpoints are made.
 
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
+use whimbrel_proto::writer::{BatchLimits, Bundling};
 
 use crate::network::NodeIndex;
 use crate::random::Random;
+
+/// How a writer's samples travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// By which codec they are made smaller; none where they are not.
+    pub codec: CompressionIds,
+    /// Samples of so many octets and fewer are not.
+    pub threshold: usize,
+    /// How they leave.
+    pub bundling: Bundling,
+    /// They leave in batches, where readers take them.
+    pub batch: Option<BatchLimits>,
+}
 
 /// How a writer is made.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +41,8 @@ pub struct WriterPlan {
     pub unacknowledged_bytes_max: u64,
     /// PARTITION: 1 for `a`, 2 for `b`, 3 for both, 0 for none.
     pub partitions: u8,
+    /// How samples travel; by the seed where there is none.
+    pub form: Option<Form>,
     /// How long requests are collected.
     pub nack_response_delay: Duration,
     /// How long repeated requests are ignored.
@@ -84,6 +101,7 @@ pub(super) fn writer_plan(
         nack_response_delay: Duration::from_millis(random.pick(&[0, 0, 1, 10])),
         nack_suppression: Duration::from_millis(random.pick(&[0, 3, 3, 20])),
         partitions: 0,
+        form: None,
     }
     .checked(random)
 }

@@ -95,6 +95,7 @@ impl Scenario {
         let empty = Self::empty();
         Line::new("network")
             .flag("discovery", self.discovery)
+            .flag("forms", self.forms)
             .flag("multicast", self.multicast)
             .flag("multicast-data", self.multicast_data)
             .flag("loopback", self.loopback)

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! seed 17
-//! network discovery multicast datagram-bytes=1472 heals=2s lease=3s
+//! network discovery forms multicast datagram-bytes=1472 heals=2s lease=3s
 //! topics keys=5 keyless=1
 //! node host=0 subnet=0
 //! node host=1 subnet=0 deaf anonymous drift-ppm=20 origin-ns=5000
@@ -109,6 +109,7 @@ fn read_line(scenario: &mut Scenario, links: &mut Vec<LinkLine>, line: &str) -> 
 
 fn read_network(scenario: &mut Scenario, words: &mut Words<'_>) -> Result<(), String> {
     scenario.discovery = words.flag("discovery");
+    scenario.forms = words.flag("forms");
     scenario.multicast = words.flag("multicast");
     scenario.multicast_data = words.flag("multicast-data");
     scenario.loopback = words.flag("loopback");
@@ -159,6 +160,7 @@ fn read_writer(words: &mut Words<'_>) -> Result<WriterPlan, String> {
         nack_response_delay: words.span("nack-response", Duration::ZERO)?,
         nack_suppression: words.span("nack-suppression", Duration::ZERO)?,
         partitions: words.number("partitions", 0)?,
+        form: None,
     })
 }
 
@@ -249,6 +251,7 @@ impl Scenario {
     pub(super) fn empty() -> Self {
         Self {
             seed: 0,
+            forms: false,
             discovery: false,
             hosts: Vec::new(),
             keys: None,

@@ -15,6 +15,7 @@ impl Scenario {
         let mtu = random.pick(&[508, 1200, 1472, 1472, 1472, 8952, 65_507]);
         let mut scenario = Self {
             seed,
+            forms: true,
             discovery: true,
             hosts: vec![0; nodes],
             keys: random.chance(600).then(|| random.pick(&[1, 2, 5, 30])),

@@ -1,6 +1,9 @@
 //! What the applications on the nodes do: they take what arrived and write what is planned.
 
+use whimbrel_base::instance::InstanceHandle;
+
 use super::*;
+use crate::forms;
 
 impl World {
     pub(super) fn heed(&mut self, node: NodeIndex, report: Report) {
@@ -105,23 +108,16 @@ impl World {
     pub(super) fn write_pending(&mut self, node: NodeIndex) {
         let (now, timestamp) = (self.here(node), self.wall(node));
         for slot in &mut self.nodes[node].writers {
-            let Some(Action::Write {
-                kind, key, bytes, ..
-            }) = slot.pending.front().copied()
-            else {
+            let Some(next) = next_write(&self.scenario, slot) else {
                 continue;
             };
-            if slot.blocked {
-                continue;
-            }
-            let topic = self.scenario.writers[slot.plan].topic;
-            let keyed = self.scenario.keys_of(topic).is_some();
-            let instance = if keyed {
-                payload::instance(key)
-            } else {
-                Default::default()
-            };
-            let key = keyed.then_some(key);
+            let (plan, keyed) = (slot.plan, next.key.is_some());
+            let Next {
+                kind,
+                key,
+                bytes,
+                instance,
+            } = next;
             let ends = kind != ChangeKind::Alive;
             let id = slot.id;
             let readers = slot.machine.reader_count() as u64;
@@ -136,10 +132,15 @@ impl World {
                 _ => payload::sample(id.0 as u64, number as u64, key, bytes),
             };
             let len = payload.len() as u64;
+            let packed = if ends {
+                None
+            } else {
+                forms::prepare(&self.scenario, plan, machine, (number, &payload))
+            };
             match machine.write(
                 now,
                 NewChange {
-                    packed: None,
+                    packed: packed.map(Into::into),
                     kind,
                     instance,
                     timestamp,
@@ -171,4 +172,40 @@ impl World {
             }
         }
     }
+}
+
+/// What an application writes next.
+struct Next {
+    kind: ChangeKind,
+    key: Option<u32>,
+    bytes: usize,
+    instance: InstanceHandle,
+}
+
+/// What waits to be written, unless it is blocked.
+fn next_write(scenario: &Scenario, slot: &WriterSlot) -> Option<Next> {
+    let action = slot.pending.front().filter(|_| !slot.blocked)?;
+    let Action::Write {
+        kind, key, bytes, ..
+    } = *action
+    else {
+        return None;
+    };
+    let bytes = match forms::of_writer(scenario, slot.plan).batch {
+        Some(_) => bytes.min(forms::BATCHED_BYTES_MAX),
+        None => bytes,
+    };
+    let keyed = scenario
+        .keys_of(scenario.writers[slot.plan].topic)
+        .is_some();
+    Some(Next {
+        kind,
+        key: keyed.then_some(key),
+        bytes,
+        instance: if keyed {
+            payload::instance(key)
+        } else {
+            InstanceHandle::NIL
+        },
+    })
 }

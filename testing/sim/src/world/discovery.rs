@@ -1,7 +1,7 @@
 //! Participants in place of given matches.
 
 use whimbrel_base::qos::{
-    DataReaderQos, DataWriterQos, Partition, PublisherQos, SubscriberQos, TopicQos,
+    Batch, DataReaderQos, DataWriterQos, Partition, PublisherQos, SubscriberQos, TopicQos,
 };
 use whimbrel_proto::discovery::locators::InterfaceAddress;
 use whimbrel_proto::participant::{
@@ -12,6 +12,7 @@ use std::net::SocketAddr;
 
 use super::*;
 use crate::addresses::{LOOPBACK, groups, host_address, ports};
+use crate::forms;
 
 /// No scenario ends sooner after all faults have.
 const SOAK: Duration = Duration::from_secs(2);
@@ -59,6 +60,7 @@ impl World {
         config.lease = scenario.lease;
         config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);
+        config.packed_messages = forms::of_node(scenario, node);
         self.processes += 1;
         if !scenario.anonymous.contains(&node) {
             let process = self.processes.to_string();
@@ -101,7 +103,7 @@ impl World {
             participant.depart(now);
             let mut sent = Sent::default();
             participant.poll_transmit(now, &mut sent);
-            for (to, bytes) in sent.0 {
+            for (to, bytes) in sent.messages {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
                 self.network.send(self.now, node, &to, bytes);
             }
@@ -121,6 +123,11 @@ impl World {
         } else {
             qos.volatile()
         };
+        let form = forms::of_writer(&self.scenario, plan);
+        if !form.codec.is_empty() {
+            qos.data_representation.compression.compression_ids = Some(form.codec);
+        }
+        qos.batch = form.batch.map(|_| Batch::of_samples(u32::MAX));
         let writer = LocalWriter {
             entity,
             topic_name: format!("topic {}", settings.topic),
@@ -151,6 +158,8 @@ impl World {
         } else {
             qos.volatile()
         };
+        let taken = forms::of_reader(&self.scenario, plan);
+        qos.data_representation.compression.compression_ids = taken;
         let reader = LocalReader {
             entity,
             topic_name: format!("topic {}", settings.topic),

@@ -1,7 +1,8 @@
 //! Endpoints and nodes that come and go, and how the others learn of it.
 
 use super::*;
-use whimbrel_proto::writer::Bundling;
+use crate::forms::{self, Blocks, Inflater};
+use whimbrel_base::qos::CompressionIds;
 
 impl World {
     pub(super) fn start_writer(&mut self, plan: usize) {
@@ -24,7 +25,12 @@ impl World {
         config.nack_response_delay = settings.nack_response_delay;
         config.nack_suppression = settings.nack_suppression;
         config.message_bytes_max = self.scenario.datagram_bytes_max;
-        config.bundling = bundling(plan, settings.nack_suppression);
+        let form = forms::of_writer(&self.scenario, plan);
+        config.bundling = form.bundling;
+        config.batch = form.batch;
+        if form.batch.is_none() {
+            config.packed_messages = form.codec;
+        }
         let id = self.model.add_writer(WriterFacts {
             guid,
             reliable: settings.reliable,
@@ -33,9 +39,12 @@ impl World {
             limited: settings.samples_max.is_some() || settings.samples_per_instance_max.is_some(),
         });
         self.writer_ids.insert(guid, id);
-        self.nodes[node]
-            .writers
-            .push(WriterSlot::new(plan, id, Writer::new(config)));
+        let mut machine = Writer::new(config);
+        if !form.codec.is_empty() {
+            machine.set_block_packer(Some(Box::new(Blocks(form))));
+        }
+        let slot = WriterSlot::new(plan, id, machine, form.codec);
+        self.nodes[node].writers.push(slot);
         if self.scenario.discovery {
             self.announce_writer(node, guid.entity, plan);
             return;
@@ -74,6 +83,7 @@ impl World {
         config.reliable = settings.reliable;
         config.durable = settings.durable;
         config.keys = keyed.then(|| Box::new(Keys) as Box<_>);
+        config.unpacker = Some(Box::new(Inflater));
         config.reorder_samples_max = settings.reorder_samples_max;
         config.reassembly_samples_max = settings.reassembly_samples_max;
         config.heartbeat_response_delay = settings.heartbeat_response_delay;
@@ -155,17 +165,19 @@ impl World {
     }
 
     pub(super) fn writer_learns(&mut self, writer: Guid, reader: Guid) {
-        let (Some((node, _)), Some((reader_node, plan))) =
+        let (Some((node, wrote)), Some((reader_node, plan))) =
             (self.writer_plan(writer), self.reader_plan(reader))
         else {
             return;
         };
         let settings = self.scenario.readers[plan];
+        let form = forms::of_writer(&self.scenario, wrote);
+        let taken = forms::of_reader(&self.scenario, plan).unwrap_or(CompressionIds::NONE);
         let matched = MatchedReader {
             receive_buffer_bytes: 0,
-            packed_messages: whimbrel_base::qos::CompressionIds::NONE,
-            packed: false,
-            batches: false,
+            packed_messages: forms::of_node(&self.scenario, reader_node),
+            packed: taken.intersects(form.codec),
+            batches: forms::takes_batches(&self.scenario, plan),
             guid: reader,
             reliable: settings.reliable,
             durable: settings.durable,
@@ -211,9 +223,10 @@ impl World {
             return;
         };
         let settings = self.scenario.writers[plan];
+        let form = forms::of_writer(&self.scenario, plan);
         let matched = MatchedWriter {
-            packs: false,
-            batches: false,
+            packs: !form.codec.is_empty(),
+            batches: form.batch.is_some(),
             guid: writer,
             reliable: settings.reliable,
             durable: settings.durable,
@@ -393,19 +406,5 @@ impl World {
             let at = self.soon();
             self.plan(at, todo);
         }
-    }
-}
-
-/// How the writer of this plan sends new changes: what it draws anyhow decides.
-fn bundling(plan: usize, drawn: Duration) -> Bundling {
-    let up_to = |message_bytes_max, ms| Bundling::UpTo {
-        message_bytes_max,
-        wait: Duration::from_millis(ms),
-    };
-    match (plan as i64 + drawn.as_nanos() / 1_000_000) % 4 {
-        0 => Bundling::Off,
-        1 => Bundling::Automatic,
-        2 => up_to(1400, 2),
-        _ => up_to(400, 20),
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios by seed: a few of every kind, those that once failed, and that nothing is left to
 //! chance.
 
+mod conformance;
 mod determinism;
 mod scripts;
 

@@ -1,0 +1,114 @@
+//! Every codec, in every way to leave, in messages of every size: all arrives as it was written.
+
+use whimbrel_base::qos::CompressionIds;
+use whimbrel_proto::writer::{BatchLimits, Bundling};
+use whimbrel_sim::forms::{Form, up_to};
+use whimbrel_sim::scenario::{Scenario, script};
+use whimbrel_sim::world::{Outcome, play};
+
+/// ZSTD is C, and not built in here: `whimbrel` tests it.
+const CODECS: [CompressionIds; 7] = [
+    CompressionIds::NONE,
+    CompressionIds::ZLIB,
+    CompressionIds::BZIP2,
+    CompressionIds::LZ4,
+    CompressionIds::LZO,
+    CompressionIds::HUFFMAN,
+    CompressionIds::LZ,
+];
+
+/// Largest datagrams: the smallest that IP promises, Ethernet, jumbo frames, the largest there are.
+const DATAGRAM_BYTES: [usize; 4] = [508, 1472, 8952, 65_507];
+
+/// Octets of samples, in this order: few at once, then one that needs fragments nearly everywhere.
+const SAMPLE_BYTES: [usize; 16] = [
+    20, 64, 64, 65, 66, 67, 68, 300, 300, 1000, 1300, 2, 5000, 100, 9001, 30_000,
+];
+
+/// Ways to leave.
+fn ways(datagram_bytes: usize) -> Vec<(Bundling, Option<BatchLimits>)> {
+    let mut ways = vec![
+        (Bundling::Off, None),
+        (Bundling::Automatic, None),
+        (up_to(400, 2), None),
+        (up_to(1400, 2), None),
+        (up_to(60_000, 5), None),
+    ];
+    if datagram_bytes == 65_507 {
+        // A batch leaves as one datagram.
+        for samples_max in [1, 5, u32::MAX] {
+            let bytes_max = 60_000;
+            let limits = BatchLimits {
+                samples_max,
+                bytes_max,
+            };
+            ways.push((up_to(65_507, 5), Some(limits)));
+        }
+    }
+    ways
+}
+
+fn scenario(form: Form, datagram_bytes: usize, loss: u32) -> Scenario {
+    let mut text = format!(
+        "seed 7\n\
+         network datagram-bytes={datagram_bytes} heals=100ms\n\
+         topics keys=3\n\
+         node host=0\n\
+         node host=1\n\
+         link from=0 to=1 loss={loss} delay=50us datagram-bytes={datagram_bytes}\n\
+         link from=1 to=0 loss={loss} delay=50us datagram-bytes={datagram_bytes}\n\
+         writer node=0 reliable durable unacknowledged-bytes=1000000\n\
+         reader node=1 reliable durable reorder-samples=4096 reassembly-samples=16\n\
+         reader node=1 reliable durable reorder-samples=4096 reassembly-samples=16\n\
+         at 0s start writer=0\n\
+         at 0s start reader=0\n"
+    );
+    for round in 0..3 {
+        for (at, bytes) in SAMPLE_BYTES.iter().enumerate() {
+            let ms = 1 + round * 20 + at / 8;
+            let key = at % 3;
+            text += &format!("at {ms}ms write writer=0 key={key} bytes={bytes}\n");
+        }
+    }
+    // One that comes late gets all of it.
+    text += "at 70ms start reader=1\n";
+    let mut scenario = script::read(&text).expect("a scenario");
+    scenario.writers[0].form = Some(form);
+    scenario
+}
+
+fn played(form: Form, datagram_bytes: usize, loss: u32) -> Outcome {
+    let scenario = scenario(form, datagram_bytes, loss);
+    let outcome = play(&scenario, false);
+    let findings = &outcome.findings;
+    assert!(
+        findings.is_empty(),
+        "{form:?} in {datagram_bytes}, {loss} of 1000 lost: {findings:#?}\n{scenario}"
+    );
+    outcome
+}
+
+#[test]
+fn every_codec_in_every_bundle_in_every_datagram_arrives_intact() {
+    for datagram_bytes in DATAGRAM_BYTES {
+        for (bundling, batch) in ways(datagram_bytes) {
+            let form = |codec| Form {
+                codec,
+                threshold: 0,
+                bundling,
+                batch,
+            };
+            let plain = played(form(CompressionIds::NONE), datagram_bytes, 0).sent_bytes;
+            for codec in CODECS {
+                let sent = played(form(codec), datagram_bytes, 0).sent_bytes;
+                let smaller = sent * 10 < plain * 9;
+                assert_eq!(
+                    smaller,
+                    codec != CompressionIds::NONE,
+                    "{codec} {bundling:?} {batch:?} in {datagram_bytes}: {sent} of {plain} octets"
+                );
+                played(form(codec), datagram_bytes, 200);
+            }
+        }
+    }
+}
