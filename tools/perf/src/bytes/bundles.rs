@@ -8,7 +8,7 @@ use whimbrel_bench::goal::{Goal, Side};
 
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
-use crate::measure::{Race, Spread, open_loop_of, sweep};
+use crate::measure::{OpenRow, Race, Spread, Turns, in_turn, sweep};
 use crate::progress::Progress;
 use crate::report::plot::{self, Plot, Series};
 use crate::scenario::{Extent, Setting};
@@ -29,6 +29,9 @@ const WAYS: [(&str, &str); 4] = [
     ("automatic", "reliable+automatic"),
 ];
 const CYCLONE: &str = "Cyclone DDS batching";
+const BESIDE_CYCLONE: &str = "bytes.bundles-beside-cyclone-batching";
+/// How many times its rate ours is to be.
+const TIMES_CYCLONE: f64 = 2.0;
 /// The file of the picture.
 const PICTURE: &str = "bundles.svg";
 
@@ -40,6 +43,16 @@ pub(super) fn measure(setting: &Setting, out: &Path) -> Result<Vec<Goal>, Failur
     let rates = rates(setting, &world)?;
     draw(&rates, out)?;
     let mut goals = judged(&rates);
+    if let Some(why) = setting.programs.missing(Product::Cyclone) {
+        // A goal that was not measured was not met.
+        goals.push(Goal {
+            name: BESIDE_CYCLONE.into(),
+            measured: f64::NAN,
+            at: format!("without Cyclone DDS: {why}"),
+            side: Side::AtLeast,
+            bound: TIMES_CYCLONE,
+        });
+    }
     goals.extend(where_nothing_is_gained(setting, &world)?);
     Ok(goals)
 }
@@ -58,9 +71,8 @@ fn rates(setting: &Setting, world: &World) -> Result<Rates, Failure> {
         .iter()
         .map(|(name, mode)| (whimbrel(name, None), *mode))
         .collect();
-    match setting.programs.missing(Product::Cyclone) {
-        None => contestants.push((Contestant::plain(Product::Cyclone), "batched")),
-        Some(why) => println!("without Cyclone DDS: {why}"),
+    if setting.programs.missing(Product::Cyclone).is_none() {
+        contestants.push((Contestant::plain(Product::Cyclone), "batched"));
     }
     let (sizes, bursts, ms) = match setting.extent {
         Extent::Miniature => (&[64][..], 1, 100),
@@ -130,10 +142,10 @@ fn judged(rates: &Rates) -> Vec<Goal> {
     let any = ["off", "1400", "5000", "automatic"];
     let goals = [
         Goal::worst(
-            "bytes.bundles-beside-cyclone-batching",
+            BESIDE_CYCLONE,
             small().filter_map(|it| beside(it, &any, &[CYCLONE])),
             Side::AtLeast,
-            2.0,
+            TIMES_CYCLONE,
         ),
         Goal::worst(
             "bytes.automatic-beside-the-best-limit",
@@ -188,30 +200,55 @@ fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>
     )
     .into_iter()
     .collect();
-    let trials = match setting.extent {
-        Extent::Miniature => 2,
-        Extent::Quick => 8,
-        Extent::Full => 30,
+    goals.push(one_khz(setting, world, &both)?);
+    Ok(goals)
+}
+
+/// What automatic bundles add to the p99 of a stream of 1 kHz: the median over turns, so that what
+/// else the machine did in one of them does not count.
+fn one_khz(setting: &Setting, world: &World, both: &[Contestant; 2]) -> Result<Goal, Failure> {
+    let (turns, count) = match setting.extent {
+        Extent::Miniature => (1, 100),
+        // Some are replaced before they are answered; enough are to be left for p99.
+        Extent::Quick => (9, 1500),
+        Extent::Full => (21, 2500),
     };
-    let progress = Progress::new("bytes 1 kHz", 2 * trials);
-    let mut p99 = [f64::NAN; 2];
-    for (contestant, found) in both.iter().zip(&mut p99) {
-        let rates = vec![1000; trials as usize];
-        let order = (64, &rates[..]);
-        let rows = open_loop_of(world, &setting.programs, contestant, order, &progress)?;
+    let progress = Progress::new("bytes 1 kHz", 2 * turns as u64);
+    let order = Turns {
+        size: 64,
+        rate: 1000,
+        count,
+        turns,
+    };
+    let rows = in_turn(world, &setting.programs, both, order, &progress)?;
+    let p99 = |row: &OpenRow| row.intended.percentile_us(0.99);
+    let mut added: Vec<f64> = rows
+        .iter()
+        .filter_map(|[automatic, off]| Some(p99(automatic)? - p99(off)?))
+        .collect();
+    added.sort_by(f64::total_cmp);
+    let median = added.get(added.len() / 2).copied().unwrap_or(f64::NAN);
+    let all = |at: usize| {
         let mut all = Spread::default();
-        rows.iter().for_each(|it| all.merge(&it.intended));
-        *found = all.percentile_us(0.99).unwrap_or(f64::NAN);
-    }
-    let [automatic, off] = p99;
-    goals.push(Goal {
+        rows.iter().for_each(|it| all.merge(&it[at].intended));
+        all.percentile_us(0.99).unwrap_or(f64::NAN)
+    };
+    let lost = |at: usize| rows.iter().map(|it| it[at].lost).sum::<u64>();
+    Ok(Goal {
         name: "bytes.automatic-adds-us-at-p99-of-1-khz".into(),
-        measured: automatic - off,
-        at: format!("{automatic:.1} and {off:.1} µs"),
+        measured: median,
+        at: format!(
+            "median of {} turns; {:.1} and {:.1} µs over all, {} and {} of {} unanswered",
+            added.len(),
+            all(0),
+            all(1),
+            lost(0),
+            lost(1),
+            count * turns as u64
+        ),
         side: Side::Below,
         bound: 20.0,
-    });
-    Ok(goals)
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub(crate) use crossover::bisect;
 pub(crate) use latency::{LatencyRow, Race};
-pub(crate) use open::{OpenRow, measure as open_loop, measure_of as open_loop_of, sustainable};
+pub(crate) use open::{OpenRow, Turns, in_turn, measure as open_loop, sustainable};
 pub(crate) use probe::{floor_us, test_link};
 pub(crate) use spread::Spread;
 pub(crate) use stream::{StreamRow, sweep};

@@ -12,6 +12,8 @@ use crate::world::World;
 
 /// Seconds of a schedule in the search.
 const TRIAL_S: f64 = 0.5;
+/// The domain of the processes, or the first where there are several pairs of them.
+const DOMAIN: u32 = 131;
 /// Steps of the search: the rate is known within a few percent.
 const STEPS: usize = 12;
 
@@ -37,17 +39,27 @@ struct Pair {
 
 impl Pair {
     fn start(world: &World, programs: &Programs) -> Result<Self, String> {
-        Self::of(world, programs, &Contestant::plain(Product::Whimbrel))
+        Self::of(
+            world,
+            programs,
+            &Contestant::plain(Product::Whimbrel),
+            DOMAIN,
+        )
     }
 
-    fn of(world: &World, programs: &Programs, whimbrel: &Contestant) -> Result<Self, String> {
+    fn of(
+        world: &World,
+        programs: &Programs,
+        whimbrel: &Contestant,
+        domain: u32,
+    ) -> Result<Self, String> {
         let [a, b] = world.seats();
         let begin = |role, seats| {
             let part = Part {
                 bench: "latency",
                 role,
                 mode: "listener",
-                domain: 131,
+                domain,
             };
             let mut command = programs.command(world, seats, whimbrel, part);
             Process::start("Whimbrel", &mut command)
@@ -61,6 +73,10 @@ impl Pair {
 
     fn trial(&mut self, size: usize, rate: u64) -> Result<OpenRow, String> {
         let count = (rate as f64 * TRIAL_S).ceil().max(50.0) as u64;
+        self.schedule(size, rate, count)
+    }
+
+    fn schedule(&mut self, size: usize, rate: u64, count: u64) -> Result<OpenRow, String> {
         let line = format!("open {size} {count} {rate}");
         let answer = self.ping.ask_beside(&mut self.pong, &line, ROUND)?;
         parse(&answer, size, rate, count)
@@ -109,27 +125,60 @@ pub(crate) fn measure(
     rates: &[u64],
     progress: &Progress,
 ) -> Result<Vec<OpenRow>, Failure> {
-    let whimbrel = Contestant::plain(Product::Whimbrel);
-    measure_of(world, programs, &whimbrel, (size, rates), progress)
-}
-
-/// The same of a configuration of Whimbrel.
-///
-/// # Errors
-/// Those of [`measure`].
-pub(crate) fn measure_of(
-    world: &World,
-    programs: &Programs,
-    whimbrel: &Contestant,
-    (size, rates): (usize, &[u64]),
-    progress: &Progress,
-) -> Result<Vec<OpenRow>, Failure> {
-    let mut pair = Pair::of(world, programs, whimbrel).map_err(Failure::Broke)?;
+    let mut pair = Pair::start(world, programs).map_err(Failure::Broke)?;
     let mut rows = Vec::new();
     for rate in rates {
         stop::check()?;
         rows.push(pair.trial(size, *rate).map_err(Failure::Broke)?);
         progress.step(&format!("{rate} samples/s"));
+    }
+    Ok(rows)
+}
+
+/// What a schedule is like, and how often it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turns {
+    pub(crate) size: usize,
+    /// Samples per second.
+    pub(crate) rate: u64,
+    /// Samples of a turn.
+    pub(crate) count: u64,
+    pub(crate) turns: usize,
+}
+
+/// One schedule of two configurations of Whimbrel that take turns: what each measured in each turn,
+/// pair by pair.
+///
+/// # Errors
+/// The processes do not start, meet or answer; a signal.
+pub(crate) fn in_turn(
+    world: &World,
+    programs: &Programs,
+    both: &[Contestant; 2],
+    order: Turns,
+    progress: &Progress,
+) -> Result<Vec<[OpenRow; 2]>, Failure> {
+    let start = |at: usize| Pair::of(world, programs, &both[at], DOMAIN + at as u32);
+    let mut pairs = [
+        start(0).map_err(Failure::Broke)?,
+        start(1).map_err(Failure::Broke)?,
+    ];
+    let mut rows = Vec::new();
+    for turn in 0..order.turns {
+        let mut one = |at: usize| {
+            stop::check()?;
+            let row = pairs[at].schedule(order.size, order.rate, order.count);
+            progress.step(&both[at].name());
+            row.map_err(Failure::Broke)
+        };
+        // Neither is always the first after a pause.
+        rows.push(if turn % 2 == 0 {
+            let first = one(0)?;
+            [first, one(1)?]
+        } else {
+            let second = one(1)?;
+            [one(0)?, second]
+        });
     }
     Ok(rows)
 }
