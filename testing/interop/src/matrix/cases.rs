@@ -392,6 +392,18 @@ pub(crate) const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "compressed",
+        both: "--type keyless --keep-all --count 300",
+        publisher: "--period-ms 0 --size 3000 --compress zlib --bundle 20000 --beside",
+        ..PLAIN
+    },
+    Case {
+        name: "compressed-lossy",
+        both: "--type shape --keep-all --count 300 {faults}",
+        publisher: "--key RED,BLUE --period-ms 0 --size 600 --compress lz4 --bundle 1400 --beside",
+        ..PLAIN
+    },
+    Case {
         name: "two-hosts-multicast",
         both: SHAPE,
         publisher: RED_BLUE,
@@ -429,6 +441,9 @@ pub(crate) fn limit(case: &str, pair: Pair) -> Option<Limit> {
     let said = |why| Some(Limit { why, said: true });
     let known = |why| Some(Limit { why, said: false });
     match (case, other) {
+        ("compressed" | "compressed-lossy", _) if pair.publisher != Peer::Whimbrel => {
+            known("it is about what a writer of this release does")
+        }
         ("xcdr1-appendable", Peer::CyclonePy) if pair.publisher == Peer::Whimbrel => known(
             "Cyclone DDS 11.0.1 matches an XCDR1 writer of an appendable type and cannot decode it",
         ),
@@ -472,6 +487,8 @@ mod tests {
             "dispose-number",
             "unregister-number",
             "departure-states",
+            "compressed",
+            "compressed-lossy",
         ];
         assert_eq!(limited, expected);
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::cases::{Pair, Peer};
 use super::outcome::{Outcome, Verdict};
+use super::shared::tool;
 
 /// Its name in the table.
 pub(crate) const NAME: &str = "dissection";
@@ -84,29 +85,17 @@ fn dissect(captures: &[PathBuf], work: &Path) -> Result<String, String> {
     let merged = work.join("all.pcapng");
     let mut merge = Command::new("mergecap");
     merge.arg("-w").arg(&merged).args(captures);
-    run(&mut merge)?;
+    tool(&mut merge)?;
     let mut tshark = Command::new("tshark");
     tshark.arg("-r").arg(&merged).args(["-Y", "rtps"]);
     tshark.args(["-T", "fields", "-E", "separator=|", "-E", "occurrence=a"]);
     tshark.args(FIELDS.iter().flat_map(|field| ["-e", field]));
-    let text = run(&mut tshark)?;
+    let text = tool(&mut tshark)?;
     let summary = summarize(&text)?;
     for file in captures.iter().chain([&merged]) {
         let _ = fs::remove_file(file);
     }
     Ok(format!("{} captures, {summary}", captures.len()))
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| format!("{program}: {error} (cargo xtask setup installs it)"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{program}: {}: {complaint}", output.status))
 }
 
 /// Counts what we sent, and refuses the first packet of ours with an error or a warning.

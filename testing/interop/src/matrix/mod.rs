@@ -1,13 +1,15 @@
 //! `run`: live peers of all products against Whimbrel, as a table.
 //!
 //! [`cases`] says what is tried, [`scene`] plays one case with one pair of peers and judges it,
-//! [`table`] prints what came out. [`dissection`] reads all captures of the run at its end.
+//! [`table`] prints what came out. [`dissection`] reads all captures of the run at its end,
+//! [`inflation`] what one more writer compressed.
 
 pub(crate) mod cases;
 pub(crate) mod child;
 pub(crate) mod command;
 mod dissection;
 pub(crate) mod hosts;
+mod inflation;
 pub(crate) mod outcome;
 pub(crate) mod samples;
 pub(crate) mod scene;
@@ -52,7 +54,8 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    if jobs.is_empty() && !request.wants(dissection::NAME) {
+    let by_tshark = [dissection::NAME, inflation::NAME];
+    if jobs.is_empty() && !by_tshark.iter().any(|it| request.wants(it)) {
         eprintln!("no case of this name with this peer; --list shows all");
         return ExitCode::from(2);
     }
@@ -112,6 +115,11 @@ fn play(request: &Request, jobs: &[(&'static Case, Pair)]) -> Result<Vec<Outcome
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     if request.wants(dissection::NAME) {
         let outcome = dissection::judge(&captures.take(), &work);
+        table::progress(&outcome);
+        outcomes.push(outcome);
+    }
+    if request.wants(inflation::NAME) {
+        let outcome = inflation::judge(&work);
         table::progress(&outcome);
         outcomes.push(outcome);
     }

@@ -1,6 +1,7 @@
 //! Words all modules of the matrix share.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The workspace.
@@ -24,4 +25,20 @@ const PREVIOUS: &str = include_str!("../../previous.txt");
 /// A lock whose holder panicked is as good as any other: the data are lists.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What one of the tools of tshark prints.
+///
+/// # Errors
+/// It is not there, or complains.
+pub(crate) fn tool(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| format!("{program}: {error} (cargo xtask setup installs it)"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{program}: {}: {complaint}", output.status))
 }

@@ -2,6 +2,7 @@
 //!
 //! It is written on the public API alone, as a user would.
 
+mod beside;
 mod end;
 mod mesh;
 mod options;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use whimbrel::qos::CompressionIds;
+
 use super::end::End;
 
 /// Which of the types of `peers/Interop.idl`.
@@ -66,6 +68,12 @@ pub(crate) struct Options {
     pub(crate) capture: Option<PathBuf>,
     pub(crate) faults_per_mille: Option<u16>,
     pub(crate) fault_seed: u64,
+    /// By which the publisher compresses.
+    pub(crate) codec: Option<CompressionIds>,
+    /// The publisher's samples wait for others up to so many octets.
+    pub(crate) bundle_bytes: Option<usize>,
+    /// The publisher's process reads too, by a participant of its own.
+    pub(crate) beside: bool,
     /// Lingering ends with the end of standard input.
     pub(crate) until_eof: bool,
 }
@@ -122,6 +130,9 @@ impl Options {
             capture: None,
             faults_per_mille: None,
             fault_seed: 1,
+            codec: None,
+            bundle_bytes: None,
+            beside: false,
             until_eof: false,
         }
     }
@@ -135,6 +146,7 @@ impl Options {
             "--keep-all" => self.keep_last = None,
             "--multicast" => self.multicast = true,
             "--until-eof" => self.until_eof = true,
+            "--beside" => self.beside = true,
             _ => return false,
         }
         true
@@ -168,6 +180,11 @@ impl Options {
             "--peer" => self.peers.push(value.into()),
             "--capture" => self.capture = Some(value.into()),
             "--fault-seed" => self.fault_seed = number(name, value)?,
+            "--compress" => {
+                let codec = CompressionIds::from_name(value);
+                self.codec = Some(codec.ok_or_else(|| usage(format!("no codec {value}")))?);
+            }
+            "--bundle" => self.bundle_bytes = Some(number(name, value)?),
             "--faults" => self.faults_per_mille = Some(number(name, value)?),
             _ => return Err(usage(format!("unknown option {name}"))),
         }

@@ -3,13 +3,18 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use whimbrel::qos::Bundling;
 use whimbrel::{DataWriter, DomainParticipant};
 
+use super::beside::Beside;
 use super::end::End;
 use super::options::{Farewell, Options};
 use super::setup::{MAX_BLOCKING, writer_qos};
-use super::values::Value;
+use super::values::{Value, make};
 use super::watch::{Linger, Matched, POLL};
+
+/// Smaller samples stay plain, in octets.
+const COMPRESSED_FROM: usize = 100;
 
 /// Longest wait for acknowledgments at the end, as the other peers have it.
 const ACKNOWLEDGMENT: Duration = Duration::from_secs(5);
@@ -23,10 +28,20 @@ pub(super) fn run<T: Value>(
     let mut qos = writer_qos(options);
     qos.reliability.max_blocking_time = MAX_BLOCKING;
     qos.writer_data_lifecycle.autodispose_unregistered_instances = false;
+    if let Some(codec) = options.codec {
+        qos = qos.compression_ids(codec);
+        qos = qos.writer_compression_threshold(Some(COMPRESSED_FROM));
+    }
+    if let Some(message_bytes_max) = options.bundle_bytes {
+        qos = qos.bundling(Bundling::UpTo { message_bytes_max });
+    }
     let writer = participant.create_datawriter(&topic, qos)?;
+    let beside = options.beside.then(|| Beside::<T>::start(options));
+    let beside = beside.transpose()?;
+    let wanted = options.wait_matched + usize::from(options.beside);
     println!("ready");
     let mut matched = Matched::default();
-    while matched.note(writer.matched_subscriptions().len()) < options.wait_matched {
+    while matched.note(writer.matched_subscriptions().len()) < wanted {
         if Instant::now() > options.deadline {
             return Err(End::Timeout("not matched".into()));
         }
@@ -34,7 +49,7 @@ pub(super) fn run<T: Value>(
     }
     let left = options.deadline.saturating_duration_since(Instant::now());
     writer
-        .wait_for_matched(options.wait_matched, left)
+        .wait_for_matched(wanted, left)
         .map_err(|_| End::Timeout("matched in one direction only".into()))?;
     watch(&writer, &mut matched, options.settle_ms);
     write_all(options, &writer, &mut matched)?;
@@ -42,6 +57,12 @@ pub(super) fn run<T: Value>(
     if options.reliable {
         // A reader that left does not count, one that is stuck must not hold us.
         let _ = writer.wait_for_acknowledgments(ACKNOWLEDGMENT);
+    }
+    if let Some(beside) = beside {
+        beside.check(options)?;
+        if options.bundle_bytes.is_some() && writer.statistics().bundling.bundles == 0 {
+            return Err(End::Failure("no bundles".into()));
+        }
     }
     let linger = Linger::begin(options);
     while !linger.is_over() {
@@ -77,10 +98,6 @@ fn farewell<T: Value>(options: &Options, writer: &DataWriter<T>) -> Result<(), E
         }
     }
     Ok(())
-}
-
-fn make<T: Value>(options: &Options, seq: u32, key: &str) -> Result<T, End> {
-    T::make(options, seq, key).ok_or_else(|| End::Usage(format!("no sample {seq} of key {key}")))
 }
 
 /// Watches matches for a while.

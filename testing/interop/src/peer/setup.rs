@@ -1,8 +1,9 @@
 //! The participant and the QoS of its endpoint.
 
+use whimbrel::domain::InProcess;
 use whimbrel::qos::data_representation::DataRepresentationId;
 use whimbrel::qos::resource_limits::Limit;
-use whimbrel::{DomainParticipant, Duration, Error};
+use whimbrel::{DomainParticipant, DomainParticipantBuilder, Duration, Error};
 
 use super::options::Options;
 
@@ -11,6 +12,18 @@ pub(super) const MAX_BLOCKING: Duration = Duration::from_secs(10);
 
 /// Joins the domain as the options say.
 pub(super) fn participant(options: &Options) -> Result<DomainParticipant, Error> {
+    let mut builder = builder(options);
+    if let Some(file) = &options.capture {
+        builder = builder.capture(file);
+    }
+    if options.beside {
+        builder = builder.in_process(InProcess::Off);
+    }
+    builder.build()
+}
+
+/// What every participant of the process has in common.
+pub(super) fn builder(options: &Options) -> DomainParticipantBuilder {
     let mut builder = DomainParticipant::builder(options.domain).name("interop");
     // `any` leaves everything as a program without settings has it.
     if options.interface != "any" {
@@ -26,13 +39,10 @@ pub(super) fn participant(options: &Options) -> Result<DomainParticipant, Error>
             .lease(Duration::from_millis(lease_ms.into()))
             .announce_period(Duration::from_millis(i64::from(lease_ms) / 3));
     }
-    if let Some(file) = &options.capture {
-        builder = builder.capture(file);
-    }
     if let Some(drop_per_mille) = options.faults_per_mille {
         builder = builder.faults(drop_per_mille, drop_per_mille / 4, options.fault_seed);
     }
-    builder.build()
+    builder
 }
 
 /// What both QoS structs have in common; they share names, not a trait.

@@ -2,6 +2,7 @@
 
 use whimbrel::DdsType;
 
+use super::end::End;
 use super::options::Options;
 use crate::checksum::Checksum;
 
@@ -158,4 +159,9 @@ fn facts(seq: u32, key: String, sum: Checksum) -> Facts {
         crc: sum.value(),
         length: sum.length(),
     }
+}
+
+/// The sample `seq` of `key`.
+pub(super) fn make<T: Value>(options: &Options, seq: u32, key: &str) -> Result<T, End> {
+    T::make(options, seq, key).ok_or_else(|| End::Usage(format!("no sample {seq} of key {key}")))
 }
