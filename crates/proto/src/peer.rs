@@ -20,6 +20,8 @@ pub struct MatchedReader {
     pub expects_inline_qos: bool,
     /// Where it listens, already chosen for reachability.
     pub locators: Vec<Locator>,
+    /// A group that it and we have joined, to which new changes go for all that have.
+    pub group: Option<Locator>,
     /// Largest message, in octets of UDP payload, that reaches it without IP fragmentation.
     pub message_bytes_max: usize,
     /// Octets that its sockets receive at once; zero where it does not say.
@@ -35,6 +37,14 @@ pub struct MatchedReader {
 }
 
 impl MatchedReader {
+    /// Where new changes go for it: to its group where there is one. Whatever is for it alone goes
+    /// to its own addresses.
+    pub(crate) fn push_to(&self) -> &[Locator] {
+        self.group
+            .as_ref()
+            .map_or(&self.locators, core::slice::from_ref)
+    }
+
     /// True for readers of this implementation: they answer every question at once.
     pub(crate) fn is_prompt(&self) -> bool {
         self.vendor == VendorId::WHIMBREL

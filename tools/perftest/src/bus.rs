@@ -36,7 +36,8 @@ impl<'a> Bus<'a> {
     /// # Errors
     /// What the bus says.
     pub(crate) fn join(settings: &'a Settings) -> Result<Self, Failure> {
-        let mut builder = DomainParticipant::builder(settings.domain).ip(settings.ip);
+        let builder = DomainParticipant::builder(settings.domain).ip(settings.ip);
+        let mut builder = builder.multicast_data(settings.multicast);
         if let Some(filter) = &settings.interfaces {
             builder = builder.interfaces(filter);
         }

@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) read_thread: Option<ReadThread>,
     pub(crate) interfaces: Option<String>,
     pub(crate) peers: Vec<String>,
+    /// Samples go by multicast.
+    pub(crate) multicast: bool,
     pub(crate) ip: IpVersions,
     /// Of pings, data and answers.
     pub(crate) compression: Compression,
@@ -144,6 +146,7 @@ impl Settings {
                 events: small(given, "waitsetEventCount", 5) as usize,
             }),
             interfaces: interfaces(given),
+            multicast: given.has("multicast"),
             peers: given.texts("peer").iter().map(|it| peer(it)).collect(),
             ip: if given.text("transport") == Some("UDPv6") {
                 IpVersions::V6
@@ -257,8 +260,10 @@ impl Settings {
         eprintln!("\tReceive using: {way}\n\tDomain: {}", self.domain);
         let nic = self.interfaces.as_deref().unwrap_or("by environment");
         let peers = self.peers.join(",");
+        let multicast = if self.multicast { "Yes" } else { "No" };
         eprintln!(
-            "\nTransport Configuration:\n\tKind: UDP\n\tNic: {nic}\n\tInitial peers: {peers}"
+            "\nTransport Configuration:\n\tKind: UDP\n\tNic: {nic}\n\tInitial peers: {peers}\n\
+             \tMulticast: {multicast}"
         );
         for note in &self.notes {
             eprintln!("[IMPORTANT] {note}");

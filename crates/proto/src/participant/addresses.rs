@@ -15,6 +15,8 @@ pub struct Addresses {
     pub unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic.
     pub multicast: Vec<Locator>,
+    /// Groups that we have joined for data; empty unless that is wanted.
+    pub user_multicast: Vec<Locator>,
     /// Multicast leaves by loopback only, so that it proves nothing of other hosts, and multicast
     /// that came from elsewhere proves nothing of ours.
     pub multicast_on_host: bool,

@@ -149,6 +149,7 @@ impl Builtin {
                     durable: true,
                     expects_inline_qos: false,
                     locators: route.locators.clone(),
+                    group: None,
                     message_bytes_max: route.message_bytes_max,
                     receive_buffer_bytes: peer.receive_buffer_bytes,
                     packed_messages: peer.packed_messages,

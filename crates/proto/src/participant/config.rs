@@ -51,6 +51,9 @@ pub struct ParticipantConfig {
     pub default_unicast: Vec<Locator>,
     /// Groups that we have joined for discovery traffic; empty without multicast.
     pub metatraffic_multicast: Vec<Locator>,
+    /// Groups that we have joined for data: our readers are reached by them, and readers elsewhere
+    /// that announced one of them; empty unless that is wanted.
+    pub user_multicast: Vec<Locator>,
     /// As [`Addresses::multicast_on_host`].
     pub multicast_on_host: bool,
     /// Where every announcement goes: multicast groups and explicit peers.
@@ -98,6 +101,7 @@ impl ParticipantConfig {
             receive_buffer_bytes: 0,
             packed_messages: CompressionIds::NONE,
             metatraffic_multicast: Vec::new(),
+            user_multicast: Vec::new(),
             multicast_on_host: false,
             announce_to: Vec::new(),
             probe: Vec::new(),
@@ -117,6 +121,7 @@ impl ParticipantConfig {
         let Addresses {
             unicast,
             multicast,
+            user_multicast,
             multicast_on_host,
             announce_to,
             probe,
@@ -127,6 +132,7 @@ impl ParticipantConfig {
         self.default_unicast.clone_from(&unicast);
         self.metatraffic_unicast = unicast;
         self.metatraffic_multicast = multicast;
+        self.user_multicast = user_multicast;
         self.multicast_on_host = multicast_on_host;
         self.announce_to = announce_to;
         self.probe = probe;
@@ -140,6 +146,7 @@ impl ParticipantConfig {
         Addresses {
             unicast: self.default_unicast.clone(),
             multicast: self.metatraffic_multicast.clone(),
+            user_multicast: self.user_multicast.clone(),
             multicast_on_host: self.multicast_on_host,
             announce_to: self.announce_to.clone(),
             probe: self.probe.clone(),
@@ -173,6 +180,7 @@ impl ParticipantConfig {
             metatraffic_unicast: self.metatraffic_unicast.clone(),
             metatraffic_multicast: self.metatraffic_multicast.clone(),
             default_unicast: self.default_unicast.clone(),
+            default_multicast: self.user_multicast.clone(),
             lease_duration: self.lease,
             user_data: user_data.to_vec(),
             properties: PropertyList {

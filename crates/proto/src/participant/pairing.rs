@@ -9,6 +9,7 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{CompressionIds, Durability};
 use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::discovery::EndpointData;
 
 use super::Participant;
 use super::event::ParticipantEvent;
@@ -98,6 +99,7 @@ impl Participant {
             durable: facts.qos.durability != Durability::Volatile,
             expects_inline_qos: announced.is_some_and(|data| data.expects_inline_qos)
                 || participant.is_some_and(|it| it.data.expects_inline_qos),
+            group: self.group_of(facts.guid.prefix, announced.map(|data| &data.endpoint)),
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
             receive_buffer_bytes: participant.map_or(0, |it| it.data.receive_buffer_bytes),
@@ -107,6 +109,25 @@ impl Participant {
             batches: announced.is_none_or(|data| data.endpoint.batches)
                 || participant.is_some_and(|it| it.data.vendor.takes_batches_unsaid()),
         })
+    }
+
+    /// The group to which new changes for a reader of `prefix` may go: one that it announced, and
+    /// that we have joined ourselves. Who listens by loopback only would not hear it.
+    fn group_of(&self, prefix: GuidPrefix, reader: Option<&EndpointData>) -> Option<Locator> {
+        let own = &self.config.user_multicast;
+        let data = &self.remotes.get(&prefix)?.data;
+        let said = reader.map_or(&[][..], |it| &it.multicast);
+        let announced = if said.is_empty() {
+            &data.default_multicast
+        } else {
+            said
+        };
+        let hears = self.config.multicast_on_host
+            || data.default_unicast.iter().any(|it| !it.is_loopback());
+        own.iter()
+            .find(|it| announced.contains(it))
+            .copied()
+            .filter(|_| hears)
     }
 
     /// True when the reader takes what our `writer` compresses.

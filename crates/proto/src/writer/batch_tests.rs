@@ -102,6 +102,7 @@ impl Net {
         self.writer.handle_matched(
             self.now,
             MatchedReader {
+                group: None,
                 guid: reader_guid(at),
                 reliable: true,
                 durable,

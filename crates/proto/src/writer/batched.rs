@@ -62,7 +62,7 @@ impl Writer {
             } else {
                 &mut addresses.plain
             };
-            to.extend_from_slice(&reader.info.locators);
+            to.extend_from_slice(reader.info.push_to());
         }
         batches.addresses = addresses;
         if core::mem::replace(&mut batches.packs, packs) && !packs {

@@ -71,7 +71,7 @@ impl Writer {
             for reader in self.readers.values().filter(|it| !it.aside) {
                 let reliable = self.config.reliable && reader.info.reliable;
                 if !(reliable && takes_apart(reader, &plain)) {
-                    plain.extend(reader.info.locators.iter().copied());
+                    plain.extend(reader.info.push_to().iter().copied());
                 }
             }
             if plain.len() == before {
@@ -120,5 +120,5 @@ impl Writer {
 /// True when nobody who listens where the reader does needs plain changes.
 fn takes_apart(reader: &ReaderProxy, plain: &BTreeSet<Locator>) -> bool {
     let shared = |locator: &Locator| plain.contains(locator);
-    reader.info.packed && !reader.info.locators.iter().any(shared)
+    reader.info.packed && !reader.info.push_to().iter().any(shared)
 }

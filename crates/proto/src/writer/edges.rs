@@ -92,6 +92,7 @@ proptest! {
         let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
         let mut now = Instant(1_000_000_000);
         writer.handle_matched(now, MatchedReader {
+            group: None,
             packed: false,
             batches: false,
             receive_buffer_bytes: 0,

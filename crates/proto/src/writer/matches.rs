@@ -21,12 +21,12 @@ impl Writer {
         if let Some(known) = self.readers.get_mut(&guid) {
             let old = core::mem::replace(&mut known.info, reader);
             if !known.aside {
-                self.audience.add(&known.info.locators);
-                self.audience.remove(&old.locators);
+                self.audience.add(known.info.push_to());
+                self.audience.remove(old.push_to());
             }
             self.survey();
         } else {
-            self.audience.add(&reader.locators);
+            self.audience.add(reader.push_to());
             let history = self.config.durable && reader.durable;
             let first = if history {
                 self.history.first()
@@ -122,7 +122,7 @@ impl Writer {
             if gone.aside {
                 self.aside = self.aside.saturating_sub(1);
             } else {
-                self.audience.remove(&gone.info.locators);
+                self.audience.remove(gone.info.push_to());
             }
             if gone.info.reliable {
                 self.endings.remember_after(gone.acked);

@@ -75,12 +75,12 @@ impl Writer {
                 (false, true) => {
                     reader.aside = true;
                     self.aside = self.aside.saturating_add(1);
-                    self.audience.remove(&reader.info.locators);
+                    self.audience.remove(reader.info.push_to());
                 }
                 (true, false) => {
                     reader.aside = false;
                     self.aside = self.aside.saturating_sub(1);
-                    self.audience.add(&reader.info.locators);
+                    self.audience.add(reader.info.push_to());
                     stepped_in = true;
                 }
                 _ => {}
@@ -101,7 +101,7 @@ impl Writer {
         if proxy.aside && proxy.info.reliable && proxy.acked < last {
             proxy.aside = false;
             self.aside = self.aside.saturating_sub(1);
-            self.audience.add(&proxy.info.locators);
+            self.audience.add(proxy.info.push_to());
             if self.forms.packed {
                 self.choose_forms();
             }

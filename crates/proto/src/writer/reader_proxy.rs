@@ -355,6 +355,7 @@ mod tests {
     #[test]
     fn a_reader_that_begins_anew_is_served_again_but_not_from_before_its_match() {
         let info = MatchedReader {
+            group: None,
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,
@@ -382,6 +383,7 @@ mod tests {
     #[test]
     fn a_reader_from_before_its_match_hears_where_its_data_begins_until_it_knows() {
         let info = MatchedReader {
+            group: None,
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,

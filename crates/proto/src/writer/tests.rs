@@ -76,6 +76,7 @@ pub(super) fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
 pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
     let addr: core::net::SocketAddr = "127.0.0.1:7411".parse().unwrap();
     MatchedReader {
+        group: None,
         receive_buffer_bytes: 0,
         packed_messages: whimbrel_base::qos::CompressionIds::NONE,
         packed: false,

@@ -117,6 +117,18 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether new samples for readers of this participant may come by multicast, one datagram for
+    /// all of them, and whether its writers send so to readers that announced the same; off by
+    /// default, also by `WHIMBREL_MULTICAST_DATA`. Repairs, and samples for anybody else, go to
+    /// each by itself. The group is that of RTPS 2.5 §9.6.2.4 for data, 239.255.0.1, at the
+    /// domain's port for it. Where a network has multicast but does not carry it, everything
+    /// reliable arrives as repairs and nothing else arrives.
+    #[must_use]
+    pub fn multicast_data(mut self, yes: bool) -> Self {
+        self.asked.multicast_data = Some(yes);
+        self
+    }
+
     /// Whether to look for participants on the well-known ports of this host; on by default. Those
     /// are the ports of 120 participant indices: of two participants one must have such a port to
     /// be found, so those that came when all were taken meet each other by multicast or peers only.
@@ -268,6 +280,7 @@ impl DomainParticipantBuilder {
             loopback_only: selection.interfaces.iter().all(|it| it.is_loopback),
             filter: settings.interfaces.value.clone(),
             multicast: settings.multicast.value,
+            multicast_data: settings.multicast_data.value,
             probing: settings.loopback_probing.value,
             families: join::families(settings.ip.value),
             waiting: settings.waiting.value,

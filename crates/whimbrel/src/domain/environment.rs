@@ -75,6 +75,12 @@ pub(super) const MESSAGE_BYTES: Variable = Variable {
     check: |text| values::message_bytes(text).map(drop),
 };
 
+pub(super) const MULTICAST_DATA: Variable = Variable {
+    name: "WHIMBREL_MULTICAST_DATA",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     name: "WHIMBREL_SEGMENTATION_OFFLOAD",
     allowed: "on or off",
@@ -95,6 +101,7 @@ const VARIABLES: &[Variable] = &[
     IP,
     LOG,
     MESSAGE_BYTES,
+    MULTICAST_DATA,
     PEERS,
     SEGMENTATION_OFFLOAD,
     WAITING,
@@ -253,8 +260,8 @@ mod tests {
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
                  WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
-                 WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, \
-                 WHIMBREL_WAITING",
+                 WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, WHIMBREL_PEERS, \
+                 WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

@@ -9,8 +9,8 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, PEERS,
-    SEGMENTATION_OFFLOAD, Variable, WAITING,
+    DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES,
+    MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, Variable, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -78,6 +78,7 @@ pub(super) struct Asked {
     pub(super) ip: Option<IpVersions>,
     pub(super) in_process: Option<InProcess>,
     pub(super) multicast: Option<bool>,
+    pub(super) multicast_data: Option<bool>,
     pub(super) loopback_probing: Option<bool>,
     pub(super) waiting: Option<Waiting>,
     pub(super) lease: Option<Duration>,
@@ -123,6 +124,7 @@ pub(super) struct Settings {
     pub(super) ip: Sourced<IpVersions>,
     pub(super) in_process: Sourced<InProcess>,
     pub(super) multicast: Sourced<bool>,
+    pub(super) multicast_data: Sourced<bool>,
     pub(super) loopback_probing: Sourced<bool>,
     pub(super) waiting: Sourced<Waiting>,
     pub(super) lease: Sourced<Duration>,
@@ -163,6 +165,13 @@ impl Settings {
                 values::in_process,
             )?,
             multicast: Sourced::of_builder(asked.multicast, true),
+            multicast_data: either_or(
+                asked.multicast_data,
+                environment,
+                MULTICAST_DATA,
+                values::switch,
+                false,
+            )?,
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
             waiting: either(asked.waiting, environment, WAITING, values::waiting)?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
@@ -256,6 +265,12 @@ impl Settings {
                 InProcess::to_string,
             ),
             plain("multicast", &self.multicast, SWITCH, on_or_off),
+            of_variable(
+                "multicast_data",
+                &self.multicast_data,
+                MULTICAST_DATA,
+                on_or_off,
+            ),
             plain(
                 "loopback_probing",
                 &self.loopback_probing,

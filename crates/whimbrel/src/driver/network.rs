@@ -32,6 +32,8 @@ pub(crate) struct Network {
     /// Nothing but loopback can ever be chosen, so no other address is bound.
     pub(crate) loopback_only: bool,
     pub(crate) multicast: bool,
+    /// Readers are to be reached by multicast.
+    pub(crate) multicast_data: bool,
     pub(crate) probing: bool,
     pub(crate) families: Families,
     /// What threads do that wait.

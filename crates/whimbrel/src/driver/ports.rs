@@ -8,6 +8,8 @@ const DOMAIN_GAIN: u32 = 250;
 const PARTICIPANT_GAIN: u32 = 2;
 /// d0.
 const MULTICAST_OFFSET: u32 = 0;
+/// d2.
+const USER_MULTICAST_OFFSET: u32 = 1;
 /// d1.
 const UNICAST_OFFSET: u32 = 10;
 
@@ -20,6 +22,11 @@ pub(crate) const INDEX_COUNT: u32 = 120;
 /// Where discovery multicast of `domain` goes.
 pub(crate) fn multicast(domain: u32) -> u16 {
     port(domain, MULTICAST_OFFSET)
+}
+
+/// Where data by multicast of `domain` goes.
+pub(crate) fn user_multicast(domain: u32) -> u16 {
+    port(domain, USER_MULTICAST_OFFSET)
 }
 
 /// Where the participant with `index` in `domain` listens for unicast discovery.
@@ -38,7 +45,7 @@ mod tests {
 
     #[test]
     fn ports_of_the_standard() {
-        assert_eq!(multicast(0), 7400);
+        assert_eq!((multicast(0), user_multicast(0)), (7400, 7401));
         assert_eq!(unicast(0, 0), 7410);
         assert_eq!(unicast(1, 3), 7666);
         // 65 648 by the formula, which no port can be.

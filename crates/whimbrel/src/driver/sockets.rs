@@ -93,17 +93,17 @@ impl Sockets {
         lock(&self.paths).clear();
         let old = self.groups();
         let mut new = Vec::new();
-        let groups = [IpAddr::from(GROUP_V4), IpAddr::from(GROUP_V6)];
-        let groups = groups.into_iter().filter_map(|addr| {
-            let candidates = group_interfaces(network, interfaces, addr);
-            let known = old.iter().find(|group| group.addr == addr);
+        let groups = group_addresses(network).filter_map(|at| {
+            let addr = at.ip();
+            let candidates = group_interfaces(network, interfaces, at);
+            let known = old.iter().find(|group| group.at == at);
             if known.is_none() && candidates.is_empty() {
                 return None;
             }
             let socket = match known {
                 Some(known) => Arc::clone(&known.socket),
                 None => {
-                    let socket = open_group(network, addr).ok()?;
+                    let socket = open_group(network, at).ok()?;
                     new.push(Arc::clone(&socket));
                     socket
                 }
@@ -118,7 +118,7 @@ impl Sockets {
             let joined = candidates.into_iter();
             let joined = joined.filter(|it| socket.join(addr, it).is_ok());
             Some(Group {
-                addr,
+                at,
                 interfaces: joined.cloned().collect(),
                 socket,
                 sent: AtomicU64::new(0),
@@ -164,14 +164,15 @@ impl Sockets {
     pub(crate) fn addresses(&self, network: &Network, interfaces: &[Interface]) -> Addresses {
         let groups = self.groups();
         let usable = groups.iter().filter(|group| !group.interfaces.is_empty());
-        let mut announce_to: Vec<Locator> = usable
-            .clone()
-            .map(|it| it.locator(network.domain))
-            .collect();
+        let (usable, for_data): (Vec<&Group>, Vec<&Group>) =
+            usable.partition(|group| group.at.port() == ports::multicast(network.domain));
+        let mut announce_to: Vec<Locator> = usable.iter().map(|it| it.at.into()).collect();
         // A group of this host means nothing to others, who would send to their own.
         let on_host = interfaces.iter().all(|it| it.is_loopback);
-        let abroad = usable.filter(|group| group.leaves_host() || on_host);
-        let multicast = abroad.map(|it| it.locator(network.domain)).collect();
+        let abroad = |groups: Vec<&Group>| -> Vec<Locator> {
+            let groups = groups.iter().filter(|it| it.leaves_host() || on_host);
+            groups.map(|it| it.at.into()).collect()
+        };
         let multicast_on_host = !groups.iter().any(Group::leaves_host);
         announce_to.extend(&network.peers);
         let all = whimbrel_net::interfaces::list().unwrap_or_default();
@@ -179,7 +180,8 @@ impl Sockets {
         let own = own.map(|address| address.ip).collect();
         Addresses {
             unicast: self.locators(interfaces),
-            multicast,
+            multicast: abroad(usable),
+            user_multicast: abroad(for_data),
             multicast_on_host,
             announce_to,
             probe: network.probe_locators(interfaces, self.index),
@@ -218,7 +220,8 @@ impl Sockets {
         if to.ip().is_multicast() {
             let _held = lock(&self.switching);
             let groups = self.groups.load();
-            let group = groups.iter().find(|group| group.addr == to.ip());
+            let exact = groups.iter().find(|group| group.at == to);
+            let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
             for interface in group.into_iter().flat_map(Group::next_interfaces) {
                 if by.socket.set_multicast_interface(interface).is_ok()
                     && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
@@ -399,9 +402,9 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
     Ok((v4, v6))
 }
 
-/// A multicast group that was joined for discovery.
+/// A multicast group that was joined for discovery, or for data.
 pub(crate) struct Group {
-    addr: IpAddr,
+    at: SocketAddr,
     socket: Arc<UdpSocket>,
     /// Where it was joined; may be nowhere at the moment.
     pub(crate) interfaces: Vec<Interface>,
@@ -424,39 +427,51 @@ impl Group {
             .iter()
             .filter(move |it| loopback || !it.is_loopback)
     }
-
-    /// Where announcements to the group go in `domain`.
-    pub(crate) fn locator(&self, domain: u32) -> Locator {
-        SocketAddr::new(self.addr, ports::multicast(domain)).into()
-    }
 }
 
-/// Those of `interfaces` on which the group `addr` is to be joined.
+/// The groups to be joined where that is possible. RTPS 2.5 §9.6.2.4.
+fn group_addresses(network: &Network) -> impl Iterator<Item = SocketAddr> {
+    let discovery = Some(ports::multicast(network.domain));
+    let data = network
+        .multicast_data
+        .then(|| ports::user_multicast(network.domain));
+    let addresses = [IpAddr::from(GROUP_V4), IpAddr::from(GROUP_V6)];
+    let ports = [discovery, data].into_iter().flatten();
+    ports.flat_map(move |port| addresses.map(|addr| SocketAddr::new(addr, port)))
+}
+
+/// Those of `interfaces` on which the group `at` is to be joined. Data leaves once, so by loopback
+/// only where there is nothing else.
 fn group_interfaces<'a>(
     network: &Network,
     interfaces: &'a [Interface],
-    addr: IpAddr,
+    at: SocketAddr,
 ) -> Vec<&'a Interface> {
-    let v4 = addr.is_ipv4();
+    let v4 = at.is_ipv4();
     let families = network.families;
     let wanted = if v4 { families.v4 } else { families.v6 };
     let has_family = |it: &Interface| it.addresses.iter().any(|own| own.ip.is_ipv4() == v4);
-    interfaces
+    let mut chosen: Vec<&Interface> = interfaces
         .iter()
         .filter(|it| network.multicast && wanted && it.is_multicast && (v4 || !it.is_loopback))
         .filter(|it| has_family(it))
-        .collect()
+        .collect();
+    if at.port() != ports::multicast(network.domain) && chosen.iter().any(|it| !it.is_loopback) {
+        chosen.retain(|it| !it.is_loopback);
+    }
+    chosen
 }
 
-fn open_group(network: &Network, addr: IpAddr) -> io::Result<Arc<UdpSocket>> {
-    let any: IpAddr = if network.loopback_only {
+fn open_group(network: &Network, at: SocketAddr) -> io::Result<Arc<UdpSocket>> {
+    let data = at.port() != ports::multicast(network.domain);
+    let any: IpAddr = if network.loopback_only || (data && at.is_ipv4()) {
         // Nothing but what is sent to the group: other hosts can reach no socket of ours.
-        addr
-    } else if addr.is_ipv4() {
+        at.ip()
+    } else if at.is_ipv4() {
         Ipv4Addr::UNSPECIFIED.into()
     } else {
         Ipv6Addr::UNSPECIFIED.into()
     };
-    let local = SocketAddr::new(any, ports::multicast(network.domain));
+    let local = SocketAddr::new(any, at.port());
     bind(&network.fittings, local, PortUse::Shared)
 }

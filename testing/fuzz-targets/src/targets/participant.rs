@@ -157,6 +157,7 @@ impl Player {
         let locators = vec![user(TRUSTED)];
         if is_reader {
             let reader = MatchedReader {
+                group: None,
                 receive_buffer_bytes: 0,
                 packed_messages: whimbrel_base::qos::CompressionIds::NONE,
                 packed: false,

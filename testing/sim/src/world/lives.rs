@@ -174,6 +174,7 @@ impl World {
         let form = forms::of_writer(&self.scenario, wrote);
         let taken = forms::of_reader(&self.scenario, plan).unwrap_or(CompressionIds::NONE);
         let matched = MatchedReader {
+            group: None,
             receive_buffer_bytes: 0,
             packed_messages: forms::of_node(&self.scenario, reader_node),
             packed: taken.intersects(form.codec),

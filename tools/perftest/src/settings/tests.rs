@@ -99,7 +99,7 @@ fn what_does_not_exist_is_refused_by_name() {
         ("-durability 2", "-durability 2"),
         ("-transport shmem", "-transport SHMEM"),
         ("-domain 240", "-domain 240"),
-        ("-multicast", "-multicast"),
+        ("-multicastAddr 239.255.1.1", "-multicastAddr"),
     ] {
         let why = refusal(line);
         assert!(why.starts_with(name), "{why}");

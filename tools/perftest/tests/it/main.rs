@@ -1,5 +1,6 @@
 //! Both roles as processes on loopback, each test in a domain of its own.
 
+mod multicast;
 mod pairs;
 mod refusals;
 mod scripts;
@@ -9,6 +10,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_whimbrel-perftest");
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -38,9 +41,15 @@ impl Running {
     }
 
     fn with<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_whimbrel-perftest"))
+        let mut command = Command::new(PROGRAM);
+        command.env("WHIMBREL_INTERFACES", "lo");
+        Self::of(command, words)
+    }
+
+    /// By `command`, which has the program in it.
+    fn of<'a>(mut command: Command, words: impl Iterator<Item = &'a str>) -> Self {
+        let mut child = command
             .args(words)
-            .env("WHIMBREL_INTERFACES", "lo")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

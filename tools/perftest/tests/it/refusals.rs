@@ -14,7 +14,10 @@ fn wrong_command_lines_end_as_those_of_the_original() {
     for (line, wanted) in [
         ("-nonsense", "-nonsense: there is no such option"),
         ("-pub -cft 1", "-cft: goes with -sub only"),
-        ("-multicast", "-multicast: is not supported by Whimbrel"),
+        (
+            "-multicastA 1",
+            "-multicastAddr: is not supported by Whimbrel",
+        ),
         (
             "-pub -load /nowhere",
             "-loadDataFromFile /nowhere: No such file",

@@ -155,3 +155,34 @@ fn endpoints_of_one_participant_match_at_once() {
     ));
     assert_eq!(net.member(1).match_count(), 0);
 }
+
+#[test]
+fn data_goes_to_a_group_that_both_have_joined() {
+    let group = at("239.255.0.1:7401");
+    let joined = |number| ParticipantConfig {
+        user_multicast: vec![group],
+        ..config(number)
+    };
+    let abroad = |number| ParticipantConfig {
+        multicast_on_host: false,
+        ..joined(number)
+    };
+    // Who listens by loopback only does not hear what leaves elsewhere.
+    for (one, two, wanted) in [
+        (joined(1), joined(2), Some(group)),
+        (joined(1), config(2), None),
+        (config(1), joined(2), None),
+        (abroad(1), joined(2), None),
+    ] {
+        let mut net = Net::of([one, two]);
+        let now = net.now;
+        net.member(1).add_writer(now, local_writer("Square"));
+        net.member(2).add_reader(now, local_reader("Square"));
+        net.run(seconds(10));
+        let matched = matched_readers(&net.take(1));
+        assert_eq!(matched.len(), 1);
+        let reader = &matched[0].1;
+        assert_eq!(reader.group, wanted);
+        assert!(reader.locators.iter().all(|it| !it.is_multicast()));
+    }
+}

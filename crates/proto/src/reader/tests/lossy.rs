@@ -8,6 +8,7 @@ pub(super) fn join(writer: &mut Writer, reader: &mut Reader) {
     writer.handle_matched(
         NOW,
         MatchedReader {
+            group: None,
             receive_buffer_bytes: 0,
             packed_messages: whimbrel_base::qos::CompressionIds::NONE,
             packed: false,

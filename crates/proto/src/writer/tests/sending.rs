@@ -243,3 +243,53 @@ fn a_silent_reader_is_asked_in_its_own_time_whatever_others_answer() {
     }
     assert!(asked > 20, "{asked}");
 }
+
+/// Where messages went, and what the first submessage with a word for it was.
+#[derive(Default)]
+struct Addressed(Vec<(Vec<Locator>, Vec<&'static str>)>);
+
+impl Outbox for Addressed {
+    fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        let mut sent = Sent::default();
+        sent.send(to, parts);
+        self.0.push((to.to_vec(), sent.words()));
+    }
+}
+
+#[test]
+fn new_changes_go_to_the_group_once_and_repairs_to_each() {
+    let at = |text: &str| Locator::from(text.parse::<core::net::SocketAddr>().unwrap());
+    let group = at("239.255.0.1:7401");
+    let mut writer = writer(|config| config.depth = None);
+    let mut other = matched(true, false);
+    other.guid.prefix = GuidPrefix([3; 12]);
+    other.locators = vec![at("10.0.0.3:7411")];
+    for mut reader in [matched(true, false), other] {
+        reader.group = Some(group);
+        writer.handle_matched(NOW, reader);
+    }
+    let mut sent = Addressed::default();
+    writer.poll_transmit(NOW, &mut sent);
+    // What there is, is told to each by itself.
+    assert!(sent.0.iter().all(|(to, _)| *to != [group]), "{:?}", sent.0);
+    sent.0.clear();
+    for bytes in [16, 3000] {
+        writer.write(NOW, change(bytes)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    let data = |it: &(Vec<Locator>, Vec<&str>)| it.1.contains(&"data") || it.1.contains(&"frag");
+    let news: Vec<_> = sent.0.drain(..).filter(data).collect();
+    assert_eq!(news.len(), 4, "{news:?}");
+    assert!(news.iter().all(|(to, _)| *to == [group]), "{news:?}");
+    let asked = acknack(1, &[1], 1);
+    writer.handle_acknack(NOW, READER, &asked).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    let repairs: Vec<_> = sent.0.drain(..).filter(data).collect();
+    assert_eq!(repairs.len(), 1, "{repairs:?}");
+    assert_eq!(repairs[0].0, matched(true, false).locators);
+    // Who goes does not take the group from the other.
+    writer.handle_unmatched(NOW, READER);
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.0[0].0, [group]);
+}
