@@ -19,6 +19,7 @@ mod datagram;
 pub mod decorate;
 pub mod interfaces;
 pub mod poll;
+pub mod ports;
 pub mod socket;
 
 #[allow(

@@ -1,5 +1,7 @@
 //! Where machines put the messages they want sent.
 
+use alloc::vec::Vec;
+
 use whimbrel_base::locator::Locator;
 
 /// Takes messages from a machine: a batch of system calls in the driver, a queue in simulation.
@@ -8,6 +10,12 @@ pub trait Outbox {
     ///
     /// Sending never fails for the machine: what the network loses, reliability repairs.
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]);
+
+    /// Leaves only those of `to`, addresses of this host, at which somebody listens; all of them
+    /// where that cannot be told.
+    fn retain_listened(&mut self, to: &mut Vec<Locator>) {
+        let _ = to;
+    }
 
     /// As [`Outbox::send`], for several samples that all of `to` take compressed as a whole, by the
     /// codec of which their writer was told.

@@ -158,7 +158,7 @@ impl Participant {
             return;
         }
         let taken = self.taken_ports();
-        let due: Vec<Locator> = self
+        let mut due: Vec<Locator> = self
             .config
             .probe
             .get(due)
@@ -167,6 +167,7 @@ impl Participant {
             .copied()
             .filter(|locator| !taken.contains(&(locator.kind, locator.port)))
             .collect();
+        outbox.retain_listened(&mut due);
         let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
         self.statistics.probes_sent = self.statistics.probes_sent.saturating_add(count);
         self.send_own(change, Meant::Listener, &due, outbox);
@@ -346,8 +347,10 @@ impl Participant {
         let mut to: Vec<Locator> = self.config.announce_to.clone();
         // Who was probed may know us already though its answer has not arrived.
         let probed = self.config.probe.iter().take(self.probes.probed);
+        let mut probed: Vec<Locator> = probed.copied().collect();
+        outbox.retain_listened(&mut probed);
         let known = self.remotes.values().flat_map(|remote| &remote.reached);
-        for locator in probed.chain(known) {
+        for locator in probed.iter().chain(known) {
             if !to.contains(locator) {
                 to.push(*locator);
             }

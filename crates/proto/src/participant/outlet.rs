@@ -203,6 +203,10 @@ impl<O: Outbox> Outbox for Port<'_, O> {
             }
         }
     }
+
+    fn retain_listened(&mut self, to: &mut Vec<Locator>) {
+        self.inner.retain_listened(to);
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use whimbrel_base::locator::Locator;
+use whimbrel_net::ports::udp_ports;
 use whimbrel_proto::Outbox;
 
 use super::joined::Joined;
@@ -89,6 +90,16 @@ impl Outbox for SocketOutbox<'_> {
             if let Some(addr) = locator.to_socket_addr() {
                 self.sockets.send_one(addr, parts, &mut self.way);
             }
+        }
+    }
+
+    fn retain_listened(&mut self, to: &mut Vec<Locator>) {
+        // Another network's table, of another thread's namespace, would not have our own port.
+        let own = self.sockets.unicast_port();
+        if let Ok(ports) = udp_ports()
+            && own.is_some_and(|own| ports.contains(&own))
+        {
+            to.retain(|it| u16::try_from(it.port).is_ok_and(|port| ports.contains(&port)));
         }
     }
 

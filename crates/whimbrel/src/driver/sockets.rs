@@ -136,6 +136,12 @@ impl Sockets {
         unicast.chain(groups).cloned().collect()
     }
 
+    /// The port of unicast messages.
+    pub(crate) fn unicast_port(&self) -> Option<u16> {
+        let first = self.v4.as_ref().or(self.v6.as_ref());
+        first.map(|socket| socket.local_addr().port())
+    }
+
     /// The groups joined for discovery.
     pub(crate) fn groups(&self) -> Arc<Vec<Group>> {
         self.groups.load_full()

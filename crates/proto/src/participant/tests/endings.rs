@@ -147,11 +147,19 @@ fn who_comes_back_hears_of_what_ended_meanwhile() {
 }
 
 #[derive(Default)]
-struct Reached(Vec<Locator>);
+struct Reached {
+    sent_to: Vec<Locator>,
+    /// The only port at which somebody listens, where that is known.
+    listening: Option<u32>,
+}
 
 impl Outbox for Reached {
     fn send(&mut self, to: &[Locator], _parts: &[&[u8]]) {
-        self.0.extend_from_slice(to);
+        self.sent_to.extend_from_slice(to);
+    }
+
+    fn retain_listened(&mut self, to: &mut Vec<Locator>) {
+        to.retain(|it| self.listening.is_none_or(|port| it.port == port));
     }
 }
 
@@ -161,9 +169,28 @@ fn a_farewell_reaches_those_that_were_only_probed() {
     let mut probed = Reached::default();
     participant.handle_timeout(Instant(0));
     participant.poll_transmit(Instant(0), &mut probed);
-    assert!(!probed.0.is_empty());
+    assert!(!probed.sent_to.is_empty());
     participant.depart(Instant(1));
     let mut farewell = Reached::default();
     participant.poll_transmit(Instant(1), &mut farewell);
-    assert!(probed.0.iter().all(|locator| farewell.0.contains(locator)));
+    let is_told = |locator| farewell.sent_to.contains(locator);
+    assert!(probed.sent_to.iter().all(is_told));
+}
+
+#[test]
+fn ports_at_which_nobody_listens_are_not_probed() {
+    let config = probing(1);
+    let listening = config.probe[3];
+    let mut participant = Participant::new(Instant(0), config);
+    let mut probed = Reached {
+        listening: Some(listening.port),
+        ..Reached::default()
+    };
+    participant.handle_timeout(Instant(0));
+    participant.poll_transmit(Instant(0), &mut probed);
+    assert_eq!(probed.sent_to, [listening]);
+    assert_eq!(participant.statistics().probes_sent, 1);
+    participant.depart(Instant(1));
+    participant.poll_transmit(Instant(1), &mut probed);
+    assert_eq!(probed.sent_to, [listening; 2]);
 }
