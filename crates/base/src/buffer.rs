@@ -123,13 +123,19 @@ impl fmt::Debug for SharedBytes {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BufferMut {
     slab: Arc<Vec<u8>>,
+    /// The slab still holds what it was used for before.
+    stale: bool,
 }
 
 impl BufferMut {
     /// The bytes, to be filled.
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         // The slab is unshared by construction, so `make_mut` never clones.
-        Arc::make_mut(&mut self.slab)
+        let bytes = Arc::make_mut(&mut self.slab);
+        if core::mem::take(&mut self.stale) {
+            bytes.clear();
+        }
+        bytes
     }
 
     /// Octets for which there is room without allocating.
@@ -142,6 +148,7 @@ impl From<Vec<u8>> for BufferMut {
     fn from(bytes: Vec<u8>) -> Self {
         Self {
             slab: Arc::new(bytes),
+            stale: false,
         }
     }
 }
@@ -245,13 +252,10 @@ impl BufferPool {
     fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
         for _ in 0..self.lent.len().min(LENT_SCAN) {
-            let mut slab = self.lent.pop_front()?;
-            // Looked at first, which is cheaper than to try.
-            if Arc::strong_count(&slab) == 1
-                && let Some(bytes) = Arc::get_mut(&mut slab)
-            {
-                bytes.clear();
-                return Some(BufferMut { slab });
+            let slab = self.lent.pop_front()?;
+            // Nobody else can come by it any more; it is cleared where that is looked at anyway.
+            if Arc::strong_count(&slab) == 1 {
+                return Some(BufferMut { slab, stale: true });
             }
             self.lent.push_back(slab);
         }
@@ -259,13 +263,14 @@ impl BufferPool {
     }
 
     fn new_buffer(&self) -> BufferMut {
-        BufferMut {
-            slab: Arc::new(Vec::with_capacity(self.slab_len)),
-        }
+        BufferMut::from(Vec::with_capacity(self.slab_len))
     }
 
     /// Freezes `buffer`; its slab comes back when the last slice of it is dropped.
     pub fn share(&mut self, mut buffer: BufferMut) -> SharedBytes {
+        if buffer.stale {
+            buffer.bytes();
+        }
         let end = buffer.slab.len();
         // A slab that had to grow far beyond the usual size is not worth keeping.
         let usual = buffer.slab.capacity() <= self.slab_len.saturating_mul(2);

@@ -63,6 +63,15 @@ impl GatheredBytes {
         SharedBytes::from_vec(bytes)
     }
 
+    /// As [`GatheredBytes::whole`], of octets that nobody else needs.
+    pub fn into_whole(self) -> SharedBytes {
+        if self.amid.is_empty() {
+            self.around
+        } else {
+            self.whole()
+        }
+    }
+
     /// Those in `range`, as far as there are so many, in the pieces in which they lie.
     pub fn pieces(&self, range: Range<usize>) -> [SharedBytes; 3] {
         let before = self.at;

@@ -46,7 +46,7 @@ impl LargeSlabs {
         if let Some(bytes) = Arc::get_mut(&mut slab) {
             bytes.clear();
         }
-        BufferMut { slab }
+        BufferMut { slab, stale: false }
     }
 
     /// Freezes `buffer` and remembers its slab.

@@ -103,12 +103,8 @@ impl Instance {
 
     /// Any payload from which the key can be had.
     pub(super) fn key_source(&self) -> Option<KeySource> {
-        self.key.clone().or_else(|| {
-            self.samples.front().map(|sample| KeySource {
-                payload: sample.payload.clone(),
-                is_key: sample.payload_is_key,
-            })
-        })
+        let key = self.key.clone();
+        key.or_else(|| self.samples.front().map(KeySource::of))
     }
 
     /// A sample arrived: the instance is alive, in a new generation where it was not.
@@ -305,7 +301,7 @@ impl Instance {
 }
 
 /// Octets that `sample` keeps.
-fn held_by(sample: &Stored) -> usize {
+pub(super) fn held_by(sample: &Stored) -> usize {
     let value = sample.value.as_ref().map_or(0, SharedValue::bytes);
     let payload = sample.payload.slab_len().saturating_add(value);
     payload.saturating_add(SAMPLE_BYTES)
@@ -327,7 +323,7 @@ const fn generation_of(sample: &CachedSample) -> Generation {
 }
 
 /// Everything but the ranks.
-fn info(
+pub(super) fn info(
     sample: &Stored,
     instance_state: InstanceState,
     view_state: ViewState,

@@ -18,6 +18,7 @@ pub mod selector;
 
 mod apply;
 mod instance;
+mod lone;
 mod order;
 mod read;
 mod table;
@@ -48,6 +49,7 @@ use whimbrel_base::time::Timestamp;
 use crate::change::ChangeKind;
 use crate::value::SharedValue;
 use order::{Order, Slot};
+use sample::Lone;
 use table::Table;
 use tally::Tally;
 
@@ -88,6 +90,8 @@ pub struct ReaderCache {
     config: CacheConfig,
     index: BTreeMap<InstanceHandle, Slot>,
     slots: Table,
+    /// A sample without an other beside it.
+    lone: Option<Lone>,
     /// The instance met last: streams mostly stay with one.
     recent: Option<(InstanceHandle, Slot)>,
     order: Order,
@@ -108,6 +112,7 @@ impl ReaderCache {
             config,
             index: BTreeMap::new(),
             slots: Table::new(),
+            lone: None,
             recent: None,
             order: Order::new(),
             tally: Tally::new(),
@@ -139,6 +144,11 @@ impl ReaderCache {
         if !self.config.keyed {
             change.instance = InstanceHandle::NIL;
         }
+        if let Some(slot) = self.lone_place(&change) {
+            self.keep_alone(slot, change);
+            return Ok(Added::Stored);
+        }
+        self.seat_lone();
         let known = self.find(change.instance);
         let outcome = match change.kind {
             ChangeKind::Alive => self.add_sample(known, change),
@@ -161,6 +171,7 @@ impl ReaderCache {
         } else {
             InstanceHandle::NIL
         };
+        self.seat_lone();
         match self.find(instance) {
             Some(slot) => self.check_sample_limits(Some(slot)).is_ok(),
             None => self.has_room_for_next(),
@@ -172,10 +183,14 @@ impl ReaderCache {
         let Some(slot) = self.find(instance).filter(|_| self.config.keyed) else {
             return;
         };
+        if self.slots.get(slot).is_none_or(|it| it.key.is_some()) {
+            return;
+        }
+        self.seat_lone();
         let Some(instance) = self.slots.get_mut(slot) else {
             return;
         };
-        if instance.key.is_none() && key.len() <= self.config.key_source_bytes_max {
+        if key.len() <= self.config.key_source_bytes_max {
             self.tally.exclude(instance);
             instance.key = Some(KeySource {
                 payload: SharedBytes::copy_from(key),
@@ -195,6 +210,7 @@ impl ReaderCache {
     /// A writer is gone: it gives up all of its instances.
     /// Returns whether a reader can see any difference.
     pub fn writer_gone(&mut self, writer: Guid, reception_timestamp: Timestamp) -> bool {
+        self.seat_lone();
         let theirs: Vec<InstanceHandle> = self
             .index
             .iter()
@@ -254,7 +270,8 @@ impl ReaderCache {
     /// where the instance is not known, or only by samples that were too long to keep.
     pub fn key_of(&self, instance: InstanceHandle) -> Option<KeySource> {
         let slot = self.index.get(&instance)?;
-        self.slots.get(*slot)?.key_source()
+        let source = self.slots.get(*slot)?.key_source();
+        source.or_else(|| self.lone_of(*slot).map(KeySource::of))
     }
 
     /// Instances known, also those without samples.
@@ -266,17 +283,23 @@ impl ReaderCache {
     #[cfg(test)]
     fn recounted_bytes(&self) -> usize {
         let slots = self.index.values().filter_map(|slot| self.slots.get(*slot));
-        slots.map(instance::Instance::recounted_bytes).sum()
+        let seated: usize = slots.map(instance::Instance::recounted_bytes).sum();
+        seated
+            + self
+                .lone
+                .as_ref()
+                .map_or(0, |lone| instance::held_by(&lone.stored))
     }
 
     /// Samples held, also those without valid data.
     pub fn sample_count(&self) -> usize {
-        self.tally
-            .matching(SampleStates::ANY, ViewStates::ANY, InstanceStates::ANY)
+        let all = (SampleStates::ANY, ViewStates::ANY, InstanceStates::ANY);
+        let seated = self.tally.matching(all.0, all.1, all.2);
+        seated.saturating_add(self.lone_count())
     }
 
     /// Samples held that have valid data: those that count towards `max_samples`.
-    pub const fn valid_sample_count(&self) -> usize {
-        self.valid_samples
+    pub fn valid_sample_count(&self) -> usize {
+        self.valid_samples.saturating_add(self.lone_count())
     }
 }

@@ -94,6 +94,11 @@ impl Order {
         self.links.capacity()
     }
 
+    /// True when no instance has samples.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.seen.first == NONE && self.fresh.first == NONE
+    }
+
     /// The first slot of a chain.
     pub(super) fn first(&self, chain: Chain) -> Option<Slot> {
         let first = match chain {

@@ -29,6 +29,9 @@ impl ReaderCache {
     /// Moves the selected samples to `out`, in the same order as [`ReaderCache::read`], and
     /// forgets instances of which nothing is left. DDS 1.4 §2.2.2.5.3.9.
     pub fn take(&mut self, selector: &Selector, out: &mut Vec<CachedSample>) {
+        if let Some(sample) = self.take_lone(selector) {
+            return out.push(sample);
+        }
         self.access(selector, Access::Take, out);
     }
 
@@ -40,9 +43,11 @@ impl ReaderCache {
         instances: InstanceStates,
     ) -> bool {
         self.tally.matching(samples, views, instances) > 0
+            || self.lone_matches(samples, views, instances)
     }
 
     fn access(&mut self, selector: &Selector, access: Access, out: &mut Vec<CachedSample>) {
+        self.seat_lone();
         let all = self.tally.matching(
             selector.sample_states,
             selector.view_states,

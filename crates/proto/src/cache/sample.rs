@@ -7,6 +7,7 @@ use whimbrel_base::sample::SampleInfo;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Timestamp;
 
+use super::order::Slot;
 use crate::change::ChangeKind;
 use crate::value::SharedValue;
 
@@ -76,6 +77,16 @@ pub struct KeySource {
     pub is_key: bool,
 }
 
+impl KeySource {
+    /// The payload of `sample`.
+    pub(super) fn of(sample: &Stored) -> Self {
+        Self {
+            payload: sample.payload.clone(),
+            is_key: sample.payload_is_key,
+        }
+    }
+}
+
 /// A sample as it is held.
 #[derive(Debug)]
 pub(super) struct Stored {
@@ -89,6 +100,14 @@ pub(super) struct Stored {
     pub(super) source_timestamp: Timestamp,
     pub(super) reception_timestamp: Timestamp,
     pub(super) generation: Generation,
+}
+
+/// A sample kept beside the instances: there is no other.
+#[derive(Debug)]
+pub(super) struct Lone {
+    pub(super) slot: Slot,
+    pub(super) handle: InstanceHandle,
+    pub(super) stored: Stored,
 }
 
 /// How often an instance came back. DDS 1.4 §2.2.2.5.1.5.

@@ -44,6 +44,7 @@ pub use self::batch::IncomingBatch;
 pub use self::config::{KeyExtractor, ReaderConfig, Unpacker};
 pub use self::deliver::{Incoming, IncomingFragments};
 use self::line::Line;
+pub use self::pass::Offer;
 pub use self::reassembly::FragmentRun;
 use self::writer_proxy::WriterProxy;
 use crate::agenda::Agenda;

@@ -10,56 +10,93 @@ use whimbrel_base::sequence::SequenceNumber;
 
 use super::writer_proxy::{ARRIVAL_BYTES, WriterProxy};
 use super::{Reader, ReaderConfig};
-use crate::cache::CacheChange;
+use crate::cache::{Added, CacheChange};
 use crate::value::SharedValue;
+
+/// Data that a writer of this process would hand over.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// Who hands it over.
+    pub writer: Guid,
+    /// Its number there.
+    pub sequence: SequenceNumber,
+    /// Its instance.
+    pub instance: InstanceHandle,
+    /// Octets that it keeps.
+    pub bytes: usize,
+    /// The serialized key, as far as it is known, where the data comes as a value only.
+    pub key: Option<&'a [u8]>,
+}
 
 impl Reader {
     /// Takes a change of a matched writer of this process, with the serialized key of its instance
     /// where it comes as a value only. Whether that is news to who reads; `None`, and nothing
     /// changed, where it is to come by the protocol.
     pub fn take_over(&mut self, change: CacheChange, key: &[u8]) -> Option<bool> {
-        let (instance, sequence) = (change.instance, change.sequence);
         let by_value = change.payload.is_empty() && change.value.is_some();
-        if by_value && self.config.keys.is_some() && key.is_empty() {
-            return None;
-        }
         let bytes = change.value.as_ref().map_or(0, SharedValue::bytes);
-        let bytes = bytes.max(change.payload.slab_len());
-        let proxy = self.writers.get_mut(&change.writer)?;
-        if !proxy.would_take_over(sequence, bytes, &self.config) {
+        let offer = Offer {
+            writer: change.writer,
+            sequence: change.sequence,
+            instance: change.instance,
+            bytes: bytes.max(change.payload.slab_len()),
+            key: by_value.then_some(key),
+        };
+        let lacks_key = self.lacks_key(&offer);
+        let proxy = self.writers.get_mut(&offer.writer)?;
+        if lacks_key || !proxy.would_take_over(&offer, &self.config) {
             return None;
         }
         let added = self.cache.add(change).ok()?;
-        if by_value {
-            self.cache.note_key(instance, key);
-        }
-        proxy.taken_over(sequence);
-        self.statistics.count_delivered(bytes);
-        self.statistics.in_process = self.statistics.in_process.saturating_add(1);
-        Some(added.is_visible())
+        proxy.taken_over(offer.sequence);
+        Some(self.note_taken(&offer, added))
     }
 
-    /// Whether [`Reader::take_over`] would take a sample of `instance` that keeps so many octets
-    /// and that the writer numbers like this.
-    pub fn would_take_over(
+    /// As [`Reader::take_over`] of data, which `change` gives where it will be taken.
+    pub fn take_data(
         &mut self,
-        (writer, sequence): (Guid, SequenceNumber),
-        instance: InstanceHandle,
-        bytes: usize,
-    ) -> bool {
-        let proxy = self.writers.get(&writer);
-        proxy.is_some_and(|it| it.would_take_over(sequence, bytes, &self.config))
-            && self.cache.admits(instance)
+        offer: &Offer<'_>,
+        change: impl FnOnce() -> CacheChange,
+    ) -> Option<bool> {
+        let lacks_key = self.lacks_key(offer);
+        let proxy = self.writers.get_mut(&offer.writer)?;
+        let takes = !lacks_key && proxy.would_take_over(offer, &self.config);
+        if !(takes && self.cache.admits(offer.instance)) {
+            return None;
+        }
+        let added = self.cache.add(change()).ok()?;
+        proxy.taken_over(offer.sequence);
+        Some(self.note_taken(offer, added))
+    }
+
+    /// Whether [`Reader::take_data`] would take what is offered.
+    pub fn would_take_data(&mut self, offer: &Offer<'_>) -> bool {
+        let proxy = self.writers.get(&offer.writer);
+        proxy.is_some_and(|it| it.would_take_over(offer, &self.config))
+            && !self.lacks_key(offer)
+            && self.cache.admits(offer.instance)
+    }
+
+    fn note_taken(&mut self, offer: &Offer<'_>, added: Added) -> bool {
+        if let Some(key) = offer.key {
+            self.cache.note_key(offer.instance, key);
+        }
+        self.statistics.count_delivered(offer.bytes);
+        self.statistics.in_process = self.statistics.in_process.saturating_add(1);
+        added.is_visible()
+    }
+
+    /// True where the key is not known, and must be.
+    fn lacks_key(&self, offer: &Offer<'_>) -> bool {
+        self.config.keys.is_some() && offer.key.is_some_and(<[u8]>::is_empty)
     }
 }
 
 impl WriterProxy {
-    fn would_take_over(
-        &self,
-        sequence: SequenceNumber,
-        bytes: usize,
-        config: &ReaderConfig,
-    ) -> bool {
+    fn would_take_over(&self, offer: &Offer<'_>, config: &ReaderConfig) -> bool {
+        let Offer {
+            sequence, bytes, ..
+        } = *offer;
         let in_turn = if config.reliable && self.info.reliable {
             self.awaited() == Some(sequence) && self.waiting.is_empty()
         } else {

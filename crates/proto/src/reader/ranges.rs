@@ -68,6 +68,11 @@ impl RangeSet {
         self.ranges.len()
     }
 
+    /// True when there is no number in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// The smallest number from `from` on that is not in the set.
     pub(super) fn first_missing(&self, from: i64) -> i64 {
         self.end_of(from).unwrap_or(from)

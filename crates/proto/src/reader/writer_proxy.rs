@@ -118,6 +118,9 @@ impl WriterProxy {
     /// The number for which everything waits.
     pub(super) fn awaited(&self) -> Option<SequenceNumber> {
         let expected = self.expected?;
+        if self.gone.is_empty() {
+            return Some(expected);
+        }
         Some(SequenceNumber(self.gone.first_missing(expected.0)))
     }
 

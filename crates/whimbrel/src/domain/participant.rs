@@ -68,12 +68,14 @@ impl ParticipantInner {
     }
 
     /// A handle of `topic` is gone. Its listener, to be dropped, where that was the last.
-    pub(crate) fn forget_topic(&self, topic: &TopicCore) -> Option<Callback> {
+    pub(crate) fn forget_topic(&self, topic: &TopicCore) -> Vec<Callback> {
         let mut topics = lock(&self.topics);
-        let (_, handles) = topics.get_mut(&topic.name)?;
+        let Some((_, handles)) = topics.get_mut(&topic.name) else {
+            return Vec::new();
+        };
         *handles -= 1;
         if *handles > 0 {
-            return None;
+            return Vec::new();
         }
         topics.remove(&topic.name);
         topic.status.close()

@@ -9,7 +9,6 @@ use whimbrel_base::status::StatusMask;
 
 use super::contain::contain;
 use super::role;
-use super::sync::atomic::{AtomicU32, Ordering};
 use super::sync::{Arc, Mutex, Weak, lock};
 use super::wake::Bell;
 use super::worker::Worker;
@@ -27,87 +26,7 @@ pub(crate) trait Dispatch: Send + Sync {
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// What a listener is at this level: told which statuses of which entity changed.
-pub(crate) type Callback = Box<dyn FnMut(&Owner, StatusMask) + Send>;
-
-enum Place {
-    Empty,
-    Ready(Callback),
-    /// Taken out by the thread that runs it.
-    Running,
-}
-
-/// A listener and what it wants to hear of.
-pub(crate) struct CallbackSlot {
-    place: Mutex<Place>,
-    mask: AtomicU32,
-}
-
-impl Default for CallbackSlot {
-    fn default() -> Self {
-        Self {
-            place: Mutex::new(Place::Empty),
-            mask: AtomicU32::new(0),
-        }
-    }
-}
-
-impl CallbackSlot {
-    /// Replaces the listener. One that is running finishes first but is not called again.
-    ///
-    /// Drop the old one without a lock held: it may own entities.
-    #[must_use]
-    pub(crate) fn set(&self, callback: Option<Callback>, mask: StatusMask) -> Option<Callback> {
-        let mut place = lock(&self.place);
-        let mask = if callback.is_some() {
-            mask
-        } else {
-            StatusMask::NONE
-        };
-        self.mask.store(mask.0, Ordering::SeqCst);
-        let new = callback.map_or(Place::Empty, Place::Ready);
-        match std::mem::replace(&mut *place, new) {
-            Place::Ready(old) => Some(old),
-            Place::Empty | Place::Running => None,
-        }
-    }
-
-    /// What the listener wants to hear of; nothing where there is none.
-    pub(crate) fn mask(&self) -> StatusMask {
-        StatusMask(self.mask.load(Ordering::SeqCst))
-    }
-
-    /// Calls the listener, if there is one that is not running already.
-    pub(crate) fn run(&self, owner: &Owner, kinds: StatusMask) {
-        let mut callback = {
-            let mut place = lock(&self.place);
-            match std::mem::replace(&mut *place, Place::Running) {
-                Place::Ready(callback) => callback,
-                other => {
-                    *place = other;
-                    return;
-                }
-            }
-        };
-        // One that panics is called again.
-        let _ = contain(|| callback(owner, kinds));
-        let replaced = {
-            let mut place = lock(&self.place);
-            if matches!(*place, Place::Running) {
-                *place = Place::Ready(callback);
-                None
-            } else {
-                Some(callback)
-            }
-        };
-        let _ = contain(|| drop(replaced));
-    }
-}
-
-impl std::fmt::Debug for CallbackSlot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CallbackSlot({:?})", self.mask())
-    }
-}
+pub(crate) type Callback = Box<dyn FnMut(Owner, StatusMask) + Send>;
 
 #[derive(Default)]
 struct Queue {

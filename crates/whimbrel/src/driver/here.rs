@@ -13,7 +13,7 @@ use super::sync::{Arc, thread_local};
 
 /// Whose listener can be called here.
 pub(super) trait Hears {
-    /// Tells the listener of data.
+    /// Tells the listener of data, if that is still news.
     fn dispatch_data(&self);
 
     /// Has the callback thread do that.
@@ -41,18 +41,18 @@ pub(super) fn call(status: &dyn Hears) -> bool {
         return false;
     }
     if called > 0 {
-        let Some(status) = status.myself() else {
-            return false;
-        };
-        NEXT.with(|next| next.borrow_mut().push_back(status));
-        return true;
+        return NEXT.with(|next| call_later(&mut next.borrow_mut(), status));
     }
     let _turn = Turn::begin();
-    call_one(status);
+    status.dispatch_data();
     while let Some(next) = NEXT.with(|next| next.borrow_mut().pop_front()) {
         if CALLED.with(Cell::get) < CHAIN_MAX {
             CALLED.with(|it| it.set(it.get().saturating_add(1)));
-            call_one(&*next);
+            // The last handle of an entity may go here, and with it user code that panics.
+            let _ = contain(|| {
+                next.dispatch_data();
+                drop(next);
+            });
         } else {
             next.leave_to_callbacks();
         }
@@ -60,9 +60,16 @@ pub(super) fn call(status: &dyn Hears) -> bool {
     true
 }
 
-fn call_one(status: &dyn Hears) {
-    // The last handle of an entity may go here, and with it user code that panics.
-    let _ = contain(|| status.dispatch_data());
+/// False where another thread is to call the listener of `status`.
+fn call_later(next: &mut VecDeque<Arc<dyn Hears>>, status: &dyn Hears) -> bool {
+    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), status);
+    if next.iter().any(is_known) {
+        return true;
+    }
+    let myself = status.myself().filter(|_| next.len() < CHAIN_MAX as usize);
+    let found = myself.is_some();
+    next.extend(myself);
+    found
 }
 
 /// The loop under way on this thread.

@@ -35,6 +35,7 @@ pub(crate) mod reception;
 mod role;
 pub(crate) mod routing;
 pub(crate) mod sharing;
+pub(crate) mod slot;
 pub(crate) mod sockets;
 pub(crate) mod status;
 pub(crate) mod sync;

@@ -15,6 +15,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::cache::CacheChange;
 use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::reader::Offer;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, Writer};
 
@@ -42,9 +43,9 @@ pub(crate) struct Neighbour {
 /// What is handed over.
 pub(super) struct Parcel<'a> {
     pub(super) writer: Guid,
-    pub(super) change: &'a NewChange,
+    pub(super) change: &'a mut NewChange,
     /// The data as the program has it, where it shares that.
-    pub(super) value: Option<&'a SharedValue>,
+    pub(super) value: &'a mut Option<SharedValue>,
     /// The serialized key, where it is known.
     pub(super) key: &'a [u8],
     /// When it arrives.
@@ -129,39 +130,94 @@ impl Neighbour {
         self.core
             .take_over(&mut state, change, parcel.key, discarded)
     }
+
+    /// As [`Neighbour::take`] of data that nobody else needs where it is taken.
+    fn take_last(
+        &self,
+        sequence: SequenceNumber,
+        parcel: &mut Parcel<'_>,
+        discarded: &mut Vec<SharedValue>,
+    ) -> bool {
+        if !parcel.suits(self) {
+            return false;
+        }
+        let offer = parcel.offer(self, sequence);
+        let mut state = self.core.lock();
+        let change = || parcel.moved(self, sequence);
+        let news = state.machine.take_data(&offer, change);
+        self.core.note_taken(&mut state, news, discarded).is_some()
+    }
 }
 
-impl Parcel<'_> {
+impl<'a> Parcel<'a> {
+    /// False where it is a value only, and `neighbour` takes none.
+    fn suits(&self, neighbour: &Neighbour) -> bool {
+        let only_value = self.value.is_some() && self.change.payload.is_empty();
+        neighbour.takes_values || !only_value
+    }
+
     /// As `neighbour` takes it; `None` where it does not.
     fn change_for(
         &self,
         neighbour: &Neighbour,
         (sequence, kind): (SequenceNumber, ChangeKind),
     ) -> Option<CacheChange> {
-        let value = self.value.filter(|_| neighbour.takes_values);
-        let only_value = self.value.is_some() && self.change.payload.is_empty();
-        if only_value && value.is_none() {
+        if !self.suits(neighbour) {
             return None;
         }
+        let value = self.value.clone().filter(|_| neighbour.takes_values);
         let payload = if value.is_some() {
             SharedBytes::default()
         } else {
             self.change.payload.whole()
         };
-        Some(CacheChange {
+        Some(self.change_of(sequence, kind, payload, value))
+    }
+
+    /// As `neighbour` takes it, which it suits; nothing is left here.
+    fn moved(&mut self, neighbour: &Neighbour, sequence: SequenceNumber) -> CacheChange {
+        let value = self.value.take().filter(|_| neighbour.takes_values);
+        let payload = if value.is_some() {
+            SharedBytes::default()
+        } else {
+            std::mem::take(&mut self.change.payload).into_whole()
+        };
+        self.change_of(sequence, ChangeKind::Alive, payload, value)
+    }
+
+    /// What is offered to `neighbour`, which it suits.
+    fn offer(&self, neighbour: &Neighbour, sequence: SequenceNumber) -> Offer<'a> {
+        let by_value = neighbour.takes_values && self.value.is_some();
+        Offer {
+            writer: self.writer,
+            sequence,
+            instance: self.change.instance,
+            bytes: self.bytes(),
+            key: by_value.then_some(self.key),
+        }
+    }
+
+    fn change_of(
+        &self,
+        sequence: SequenceNumber,
+        kind: ChangeKind,
+        payload: SharedBytes,
+        value: Option<SharedValue>,
+    ) -> CacheChange {
+        CacheChange {
             writer: self.writer,
             instance: self.change.instance,
             kind,
             payload,
-            value: value.cloned(),
+            value,
             source_timestamp: self.change.timestamp,
             reception_timestamp: self.reception,
             sequence,
-        })
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let value = self.value.map_or(0, SharedValue::bytes);
+        let value = self.value.as_ref().map_or(0, SharedValue::bytes);
         value.max(self.change.payload.slab_len())
     }
 }
@@ -170,26 +226,25 @@ impl Parcel<'_> {
 pub(super) fn hand_to_all(
     neighbours: &[Neighbour],
     sequence: SequenceNumber,
-    parcel: &Parcel<'_>,
+    parcel: &mut Parcel<'_>,
     discarded: &mut Vec<SharedValue>,
 ) -> bool {
     match neighbours {
         [] => true,
-        [last] => last
-            .take((sequence, ChangeKind::Alive), parcel, discarded)
-            .is_some(),
+        [last] => last.take_last(sequence, parcel, discarded),
         [first, rest @ ..] => {
             let mut state = first.core.lock();
-            let of = (parcel.writer, sequence);
-            let instance = parcel.change.instance;
+            // First, as the last one leaves nothing of it.
             let Some(change) = parcel.change_for(first, (sequence, ChangeKind::Alive)) else {
                 return false;
             };
-            state.machine.would_take_over(of, instance, parcel.bytes())
+            let key = parcel.key;
+            let offer = parcel.offer(first, sequence);
+            state.machine.would_take_data(&offer)
                 && hand_to_all(rest, sequence, parcel, discarded)
                 && first
                     .core
-                    .take_over(&mut state, change, parcel.key, discarded)
+                    .take_over(&mut state, change, key, discarded)
                     .is_some()
         }
     }

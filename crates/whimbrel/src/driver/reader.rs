@@ -187,10 +187,25 @@ impl ReaderCore {
         key: &[u8],
         discarded: &mut Vec<SharedValue>,
     ) -> Option<bool> {
-        let news = state.machine.take_over(change, key)?;
+        let news = state.machine.take_over(change, key);
+        self.note_taken(state, news, discarded)
+    }
+
+    /// Marks what was handed over where it is news, which is given back.
+    pub(super) fn note_taken(
+        &self,
+        state: &mut ReaderState,
+        news: Option<bool>,
+        discarded: &mut Vec<SharedValue>,
+    ) -> Option<bool> {
+        let news = news?;
         discarded.extend(state.machine.cache_mut().take_discarded());
         if news {
-            self.status.mark(StatusMask::of(StatusKind::DataAvailable));
+            if self.manners.in_process == InProcess::Direct {
+                self.status.mark_data_here();
+            } else {
+                self.status.mark(StatusMask::of(StatusKind::DataAvailable));
+            }
             if let Some(signal) = self.signal.get() {
                 signal.set();
             }
@@ -206,6 +221,22 @@ impl ReaderCore {
             self.status
                 .tell(News::of(StatusMask::of(StatusKind::DataAvailable)));
         }
+    }
+
+    /// Takes the only sample there is where that is all there is to do.
+    pub(crate) fn take_lone(&self, selector: &Selector) -> Option<CachedSample> {
+        let mut state = self.lock();
+        if state.machine.waits_for_room() {
+            return None;
+        }
+        let sample = state.machine.cache_mut().take_lone(selector)?;
+        self.status.clear(StatusKind::DataAvailable);
+        if let Some(signal) = self.signal.get() {
+            signal.clear();
+        }
+        drop(state);
+        self.bell.ring_after_lock();
+        Some(sample)
     }
 
     /// Moves or copies samples out of the cache and goes on with what had found no room.
@@ -231,7 +262,7 @@ impl ReaderCore {
         }
         if !out.is_empty() {
             // Samples that were read now may be what a read condition waits for.
-            self.bell.ring();
+            self.bell.ring_after_lock();
         }
     }
 

@@ -9,8 +9,9 @@ use std::any::Any;
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
-use super::callbacks::{Callback, CallbackSlot, Callbacks, Dispatch, Owner};
+use super::callbacks::{Callback, Callbacks, Dispatch, Owner};
 use super::here::{self, Hears};
+use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::sync::{Arc, OnceLock, Weak};
 use super::wake::Bell;
@@ -59,9 +60,14 @@ pub(crate) struct EntityStatus {
     changed: AtomicU32,
     /// Statuses that trigger the status condition.
     enabled: AtomicU32,
+    /// There is data of which nobody is to hear but this entity's own listener, noted under the
+    /// lock of the reader. What `changed` would tell of it is told from here.
+    fresh: AtomicBool,
     /// Changed statuses that no listener has been told of.
     pending: AtomicU32,
-    /// Somebody tells the listeners, or is about to: one at a time.
+    /// Statuses of which a listener is to be told that was running.
+    deferred: AtomicU32,
+    /// The callback thread tells the listeners, or is about to.
     queued: AtomicBool,
     /// DATA_AVAILABLE is to be told past listeners for DATA_ON_READERS.
     forward: AtomicBool,
@@ -84,7 +90,9 @@ impl EntityStatus {
             bell,
             changed: AtomicU32::new(0),
             enabled: AtomicU32::new(StatusMask::ALL.0),
+            fresh: AtomicBool::new(false),
             pending: AtomicU32::new(0),
+            deferred: AtomicU32::new(0),
             queued: AtomicBool::new(false),
             forward: AtomicBool::new(false),
             listener: CallbackSlot::default(),
@@ -139,32 +147,75 @@ impl EntityStatus {
         }
     }
 
+    /// Notes data that a writer of this process has handed over, under the lock of the reader;
+    /// follow it with [`EntityStatus::tell_data_here`] once that lock is released.
+    pub(crate) fn mark_data_here(&self) {
+        if self.hears_alone() {
+            self.fresh.store(true, Ordering::Release);
+        } else {
+            self.mark(DATA);
+        }
+    }
+
     /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
     /// is the reader's own and not under way already. Call it without a lock.
     pub(crate) fn tell_data_here(&self) {
-        self.bell.ring();
-        if let Some(parent) = &self.parent {
-            parent.bell.ring();
+        if !self.fresh.load(Ordering::Acquire) {
+            self.ring_of_data();
+            if !self.hears_data_itself() {
+                return self.retell(DATA);
+            }
         }
-        if !self.hears_data_itself() {
-            return self.retell(DATA);
-        }
-        self.pending.fetch_or(DATA.0, Ordering::SeqCst);
-        if !self.queued.swap(true, Ordering::SeqCst) && !here::call(self) {
+        if !here::call(self) {
             self.leave_to_callbacks();
         }
     }
 
-    /// True when nobody is to hear of data but this entity's own listener.
+    fn ring_of_data(&self) {
+        self.bell.ring();
+        if let Some(parent) = &self.parent {
+            parent.bell.ring();
+        }
+    }
+
+    /// True when nobody is to hear of data but this entity's own listener, and nobody waits.
+    fn hears_alone(&self) -> bool {
+        let is_rung_for = |parent: &Arc<Self>| parent.bell.is_listened_to();
+        self.hears_data_itself()
+            && !self.bell.is_listened_to()
+            && !self.parent.as_ref().is_some_and(is_rung_for)
+    }
+
+    /// True when no listener is to hear of data but this entity's own.
     fn hears_data_itself(&self) -> bool {
-        let own = self.listener.mask().contains(StatusKind::DataAvailable);
-        let first = StatusKind::DataOnReaders;
-        let above = || self.levels().skip(1);
-        own && !above().any(|level| level.listener.mask().contains(first))
+        let mut level = self;
+        if !level.listener.mask().contains(StatusKind::DataAvailable) {
+            return false;
+        }
+        while let Some(parent) = &level.parent {
+            level = parent;
+            if level.listener.mask().contains(StatusKind::DataOnReaders) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Others are to hear of the data too, which this entity's own listener did not.
+    fn share_fresh(&self) {
+        if self.fresh.load(Ordering::Acquire) && self.fresh.swap(false, Ordering::SeqCst) {
+            self.mark(DATA);
+            self.ring_of_data();
+            // Whoever looked in between has seen neither.
+            self.retell(DATA);
+        }
     }
 
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
+        if kind == StatusKind::DataAvailable && self.fresh.load(Ordering::Acquire) {
+            self.fresh.store(false, Ordering::Release);
+        }
         // Most often somebody has noted it before.
         if self.changed.load(Ordering::SeqCst) & kind.bit() != 0 {
             self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
@@ -178,7 +229,12 @@ impl EntityStatus {
 
     /// Statuses changed since they were last read.
     pub(crate) fn changed(&self) -> StatusMask {
-        StatusMask(self.changed.load(Ordering::SeqCst))
+        let changed = StatusMask(self.changed.load(Ordering::SeqCst));
+        if self.fresh.load(Ordering::Acquire) {
+            changed | DATA
+        } else {
+            changed
+        }
     }
 
     /// Statuses that trigger the status condition.
@@ -194,15 +250,19 @@ impl EntityStatus {
 
     /// Replaces the listener; a new one is told of what has changed already.
     pub(crate) fn set_listener(&self, listener: Option<Callback>, kinds: StatusMask) {
-        let old = self.listener.set(listener, kinds);
+        let replaced = self.listener.set(listener, kinds);
+        if replaced.again {
+            self.see_to_deferred();
+        }
         self.retell(kinds);
-        drop(old);
+        drop(replaced.old);
     }
 
     /// Takes the listener out: the entity's last handle is gone. It may not wait for the driver to
     /// let go, which would then run the listener's destructor. Drop it without a lock held.
-    pub(crate) fn close(&self) -> Option<Callback> {
-        self.listener.set(None, StatusMask::NONE)
+    #[must_use]
+    pub(crate) fn close(&self) -> Vec<Callback> {
+        self.listener.set(None, StatusMask::NONE).old
     }
 
     /// True when this is `other` or lies within it.
@@ -226,7 +286,15 @@ impl EntityStatus {
     fn enqueue(&self, kinds: StatusMask) {
         self.pending.fetch_or(kinds.0, Ordering::SeqCst);
         if !self.queued.swap(true, Ordering::SeqCst) {
-            self.leave_to_callbacks();
+            self.callbacks.enqueue(self.me.clone());
+        }
+    }
+
+    /// Has listeners told of what came while they were running.
+    fn see_to_deferred(&self) {
+        let kinds = StatusMask(self.deferred.swap(0, Ordering::SeqCst));
+        if !kinds.is_empty() {
+            self.enqueue(kinds);
         }
     }
 
@@ -251,8 +319,23 @@ impl EntityStatus {
         all
     }
 
-    fn call(&self, owner: &Owner, kinds: StatusMask) {
-        self.listener.run(owner, kinds);
+    /// Has the listener at `level`, which is this one or one that it lies in, told of `kinds`; true
+    /// where it was, false where it will be or there is none.
+    fn call_at(&self, level: &Self, owner: Owner, kinds: StatusMask) -> bool {
+        let ran = level.listener.run(owner, kinds);
+        let again = match ran {
+            Ran::Done { again } | Ran::Nobody { again } => again,
+            Ran::Busy => {
+                // Its own listener alone runs on other threads. Any other is just being replaced,
+                // and then told of everything.
+                self.deferred.fetch_or(kinds.0, Ordering::SeqCst);
+                level.listener.ask_again()
+            }
+        };
+        if again {
+            self.see_to_deferred();
+        }
+        matches!(ran, Ran::Done { .. })
     }
 }
 
@@ -262,10 +345,7 @@ impl Dispatch for EntityStatus {
     }
 
     fn dispatch(&self) {
-        let _release = Release {
-            status: self,
-            by_callbacks: true,
-        };
+        let _release = Release(self);
         let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
         // What the program has read itself in the meantime is no news.
         let mut pending = pending & self.changed();
@@ -284,43 +364,35 @@ impl Dispatch for EntityStatus {
         {
             parent.clear(StatusKind::DataOnReaders);
             pending.remove(StatusKind::DataAvailable);
-            level.call(&owner, on_readers);
+            self.call_at(level, Arc::clone(&owner), on_readers);
         }
         for level in self.levels() {
             let kinds = pending & level.listener.mask();
             pending = pending & !kinds;
             // One by one: a panic over one status loses no other.
             for kind in kinds.iter() {
-                level.call(&owner, StatusMask::of(kind));
+                self.call_at(level, Arc::clone(&owner), StatusMask::of(kind));
             }
         }
     }
 }
 
-/// Whoever calls these has set `queued`.
 impl Hears for EntityStatus {
     fn dispatch_data(&self) {
-        let _release = Release {
-            status: self,
-            by_callbacks: false,
-        };
-        let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {
-            self.pending.store(0, Ordering::SeqCst);
-            return;
-        };
-        if !self.hears_data_itself() || self.forward.load(Ordering::SeqCst) {
-            // It has changed since: the callback thread finds out who is to hear.
+        // What the program has read itself in the meantime is no news.
+        if !self.changed().intersects(DATA) {
             return;
         }
-        let pending = StatusMask(self.pending.fetch_and(!DATA.0, Ordering::SeqCst));
-        if (pending & self.changed()).intersects(DATA) {
-            self.listener.run(&owner, DATA);
+        if let Some(owner) = self.owner.get().and_then(Weak::upgrade)
+            && !self.call_at(self, owner, DATA)
+        {
+            self.share_fresh();
         }
     }
 
     fn leave_to_callbacks(&self) {
-        let me: Weak<dyn Dispatch> = self.me.clone();
-        self.callbacks.enqueue(me);
+        self.share_fresh();
+        self.enqueue(DATA);
     }
 
     fn myself(&self) -> Option<Arc<dyn Hears>> {
@@ -330,23 +402,15 @@ impl Hears for EntityStatus {
 }
 
 /// Lets the next one tell, and sees to what came in the meantime.
-struct Release<'a> {
-    status: &'a EntityStatus,
-    /// This is the callback thread, which tells of what is in its queue even where it is to end.
-    by_callbacks: bool,
-}
+struct Release<'a>(&'a EntityStatus);
 
 impl Drop for Release<'_> {
     fn drop(&mut self) {
-        let status = self.status;
+        let status = self.0;
         status.queued.store(false, Ordering::SeqCst);
         let left = status.pending.load(Ordering::SeqCst);
         if left != 0 && !status.queued.swap(true, Ordering::SeqCst) {
-            if self.by_callbacks {
-                status.callbacks.enqueue_again(status.me.clone());
-            } else {
-                status.leave_to_callbacks();
-            }
+            status.callbacks.enqueue_again(status.me.clone());
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Under `cfg(shuttle)` every step of the driver's threads is scheduled by Shuttle, which tries
 //! many orders ([`super::models`]). Nothing else in this crate knows of it.
 
-pub(crate) use std::sync::{Arc, OnceLock, PoisonError, Weak};
+pub(crate) use std::sync::{Arc, OnceLock, PoisonError, TryLockError, Weak};
 
 #[cfg(not(shuttle))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic};
@@ -41,6 +41,15 @@ impl<T> Snapshot<T> {
     pub(crate) fn store(&self, new: Arc<T>) {
         let old = std::mem::replace(&mut *lock(&self.0), new);
         drop(old);
+    }
+}
+
+/// As [`lock`], unless somebody has it.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 

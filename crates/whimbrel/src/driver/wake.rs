@@ -73,7 +73,18 @@ impl Bell {
     pub(crate) fn ring(&self) {
         // Orders the change before the look at who listens; the other half is in `listen`.
         fence(Ordering::SeqCst);
-        if self.listening.load(Ordering::SeqCst) == 0 {
+        self.ring_after_lock();
+    }
+
+    /// True when somebody may listen.
+    pub(crate) fn is_listened_to(&self) -> bool {
+        self.listening.load(Ordering::SeqCst) > 0
+    }
+
+    /// As [`Bell::ring`], after a change that whoever listens finds under the same lock under which
+    /// it was made: who looked before it was listening by then.
+    pub(crate) fn ring_after_lock(&self) {
+        if !self.is_listened_to() {
             return;
         }
         let (tasks, bells, seats) = {

@@ -123,11 +123,6 @@ impl WriterState {
         payload
     }
 
-    /// True while all that is written leaves as messages, and nothing is handed over.
-    pub(crate) fn sends_all(&self) -> bool {
-        self.neighbours.is_empty()
-    }
-
     /// Readers that are matched in both directions.
     fn ready_count(&self) -> usize {
         let both =
@@ -181,6 +176,8 @@ pub(crate) struct WriterCore {
     awaited: AtomicUsize,
     /// Some reader in `given_up` was not warned of yet.
     gave_up: AtomicBool,
+    /// There are neighbours.
+    hands_over: AtomicBool,
     manners: Manners,
 }
 
@@ -232,12 +229,18 @@ impl WriterCore {
             warnings,
             awaited: AtomicUsize::new(0),
             gave_up: AtomicBool::new(false),
+            hands_over: AtomicBool::new(false),
             manners,
         })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, WriterState> {
         lock(&self.state)
+    }
+
+    /// True while all that is written leaves as messages, and nothing is handed over.
+    pub(crate) fn sends_all(&self) -> bool {
+        !self.hands_over.load(Ordering::Acquire)
     }
 
     /// Writes a change that was encoded under the lock `state`; blocks while history is full, as
@@ -248,7 +251,7 @@ impl WriterCore {
     pub(crate) fn write(
         &self,
         state: MutexGuard<'_, WriterState>,
-        draft: &Draft,
+        draft: &mut Draft,
         max_blocking: impl FnOnce() -> Option<std::time::Duration>,
     ) -> Result<SequenceNumber, WriteError> {
         let mut state = state;
@@ -285,7 +288,7 @@ impl WriterCore {
         &self,
         state: &mut WriterState,
         now: Instant,
-        draft: &Draft,
+        draft: &mut Draft,
     ) -> Result<SequenceNumber, WriteError> {
         if self.is_held(state) {
             return Err(WriteError::WouldBlock);
@@ -311,7 +314,7 @@ impl WriterCore {
 
     /// After all the waiting allowed: a KEEP_LAST history replaces what has not left yet, any
     /// other stays as it is. DDS 1.4 §2.2.3.18.
-    fn replace(&self, draft: &Draft) -> Result<SequenceNumber, WriteError> {
+    fn replace(&self, draft: &mut Draft) -> Result<SequenceNumber, WriteError> {
         let mut state = self.lock();
         if state.machine.config().depth.is_none() {
             return Err(WriteError::WouldBlock);
@@ -327,7 +330,10 @@ impl WriterCore {
     }
 
     /// Writes an encoded change; `None` while history is full.
-    pub(crate) fn try_write(&self, draft: &Draft) -> Option<Result<SequenceNumber, WriteError>> {
+    pub(crate) fn try_write(
+        &self,
+        draft: &mut Draft,
+    ) -> Option<Result<SequenceNumber, WriteError>> {
         let mut state = self.lock();
         let now = clock::now();
         let outcome = self.admit(&mut state, now, draft);
@@ -340,7 +346,7 @@ impl WriterCore {
     }
 
     /// As [`Self::try_write`] once there is room for more than one change.
-    fn try_resume(&self, draft: &Draft) -> Option<Result<SequenceNumber, WriteError>> {
+    fn try_resume(&self, draft: &mut Draft) -> Option<Result<SequenceNumber, WriteError>> {
         if self.lock().machine.is_crowded() {
             return None;
         }
@@ -372,6 +378,7 @@ impl WriterCore {
         if let Some(neighbour) = neighbour {
             state.machine.note_in_process(guid);
             neighbours::add(&mut state.neighbours, neighbour);
+            self.hands_over.store(true, Ordering::Release);
         }
         let news = state.matched.insert(guid);
         if news {
@@ -386,6 +393,8 @@ impl WriterCore {
         let mut state = self.lock();
         state.machine.handle_unmatched(now, reader);
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
+        self.hands_over
+            .store(!state.neighbours.is_empty(), Ordering::Release);
         state.confirmed.remove(&reader);
         let news = state.matched.remove(&reader);
         if news {

@@ -125,9 +125,12 @@ impl<T: DdsType> DataReader<T> {
     }
 }
 
+/// What readers hear of most; one kind at a time is told.
+const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
+
 /// The entity behind what the driver hands out.
-pub(super) fn entity<I: Any + Send + Sync>(owner: &Owner) -> Option<Arc<I>> {
-    Arc::downcast(Arc::clone(owner)).ok()
+pub(super) fn entity<I: Any + Send + Sync>(owner: Owner) -> Option<Arc<I>> {
+    Arc::downcast(owner).ok()
 }
 
 fn writer_callback<T: DdsType>(mut listener: Box<dyn DataWriterListener<T>>) -> Callback {
@@ -164,13 +167,13 @@ fn reader_callback<T: DdsType>(mut listener: Box<dyn DataReaderListener<T>>) -> 
             return;
         };
         let reader = &DataReader::<T>::from_inner(inner);
+        if kinds == DATA {
+            // DDS 1.4 §2.2.4.2.2: the call itself resets the status.
+            reader.inner.core.status.clear(StatusKind::DataAvailable);
+            return listener.on_data_available(reader);
+        }
         for kind in kinds.iter() {
             match kind {
-                StatusKind::DataAvailable => {
-                    // DDS 1.4 §2.2.4.2.2: the call itself resets the status.
-                    reader.inner.core.status.clear(kind);
-                    listener.on_data_available(reader);
-                }
                 StatusKind::SubscriptionMatched => {
                     listener.on_subscription_matched(reader, reader.subscription_matched_status());
                 }

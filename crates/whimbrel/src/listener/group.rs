@@ -1,6 +1,8 @@
 //! Listeners of publishers, subscribers and participants: told what the entities within have no
 //! listener of their own for.
 
+use std::sync::Arc;
+
 use whimbrel_base::status::{
     InconsistentTopic, LivelinessChanged, LivelinessLost, OfferedDeadlineMissed,
     OfferedIncompatibleQos, PublicationMatched, RequestedDeadlineMissed, RequestedIncompatibleQos,
@@ -176,11 +178,11 @@ impl DomainParticipant {
         let core = &self.inner.core;
         let callback = listener.map(|mut listener| -> Callback {
             Box::new(move |owner, kinds| {
-                if let Some(topic) = entity::<TopicCore>(owner) {
+                if let Some(topic) = entity::<TopicCore>(Arc::clone(&owner)) {
                     let status = topic.take_inconsistent_topic();
                     listener.on_inconsistent_topic(&topic.name, status);
                 }
-                tell_of_writer(&mut *listener, owner, kinds);
+                tell_of_writer(&mut *listener, Arc::clone(&owner), kinds);
                 tell_of_reader(&mut *listener, owner, kinds);
             })
         });
@@ -197,7 +199,7 @@ impl DomainParticipant {
 
 fn tell_of_writer<L: PublisherListener + ?Sized>(
     listener: &mut L,
-    owner: &Owner,
+    owner: Owner,
     kinds: StatusMask,
 ) {
     let Some(inner) = entity::<WriterInner>(owner) else {
@@ -230,7 +232,7 @@ fn tell_of_writer<L: PublisherListener + ?Sized>(
 
 fn tell_of_reader<L: SubscriberListener + ?Sized>(
     listener: &mut L,
-    owner: &Owner,
+    owner: Owner,
     kinds: StatusMask,
 ) {
     let Some(inner) = entity::<ReaderInner>(owner) else {

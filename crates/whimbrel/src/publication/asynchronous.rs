@@ -31,26 +31,34 @@ impl<T: DdsType> DataWriter<T> {
         let timestamp = clock::wall();
         let kind = ChangeKind::Alive;
         let mut draft = Some(self.encode(kind, value).map(|encoded| {
-            let mut state = self.inner.core.lock();
-            let (change, key) = encoded.into_change(kind, timestamp, &mut state);
+            let (change, wants_key) = {
+                let mut state = self.inner.core.lock();
+                let change = encoded.into_change(kind, timestamp, &mut state);
+                let wants_key = self.wants_key(&state, change.instance, kind);
+                (change, wants_key)
+            };
             let draft = Draft {
                 change,
                 value: None,
                 at: timestamp,
             };
-            (draft, key)
+            let key = wants_key.then(|| self.serialized_key(value).ok());
+            (draft, key.flatten())
         }));
         let writer = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {
             match draft.take()? {
                 Err(error) => Some(Err(error)),
-                Ok((written, key)) => match writer.inner.core.try_write(&written) {
+                Ok((mut written, key)) => match writer.inner.core.try_write(&mut written) {
                     None => {
                         draft = Some(Ok((written, key)));
                         None
                     }
                     Some(outcome) => Some(outcome.map_err(write_error).map(|_| {
-                        writer.note_written(written.change.instance, kind, key);
+                        if key.is_some() {
+                            let mut state = writer.inner.core.lock();
+                            state.note_key(written.change.instance, key);
+                        }
                     })),
                 },
             }

@@ -1,5 +1,6 @@
 //! Encoding what is written, and putting it into history.
 
+use std::cell::Cell;
 use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::{BufferMut, GatheredBytes, SharedBytes};
@@ -22,6 +23,11 @@ const APART_BYTES_MIN: usize = 4096;
 /// Serialized keys are padded to more octets than a key hash has, or one peer takes them for one.
 const KEY_PAYLOAD_BYTES_MIN: usize = 20;
 
+thread_local! {
+    /// For what this thread writes next, so that encoding takes no lock.
+    static SPARE: Cell<Option<BufferMut>> = const { Cell::new(None) };
+}
+
 /// A value on its way into history.
 pub(super) struct Encoded {
     instance: InstanceHandle,
@@ -33,33 +39,30 @@ pub(super) struct Encoded {
     packed: Option<SharedBytes>,
     /// How long that took.
     packing: Duration,
-    /// The serialized key, where it is not known yet.
-    key: Option<Box<[u8]>>,
 }
 
 impl Encoded {
     /// The change of `kind` that it is, with its payload in a slab of the writer and where the
-    /// value has it; beside it the serialized key, where that is not known yet.
+    /// value has it.
     pub(super) fn into_change(
         self,
         kind: ChangeKind,
         timestamp: Timestamp,
         state: &mut WriterState,
-    ) -> (NewChange, Option<Box<[u8]>>) {
+    ) -> NewChange {
         state.machine.note_packing(self.packing);
         let own = state.kept(self.buffer);
         let payload = match self.apart {
             Some(Apart { at, bytes }) => GatheredBytes::new(own, at, bytes),
             None => own.into(),
         };
-        let change = NewChange {
+        NewChange {
             kind,
             instance: self.instance,
             timestamp,
             payload,
             packed: self.packed.map(Into::into),
-        };
-        (change, self.key)
+        }
     }
 }
 
@@ -71,28 +74,37 @@ impl<T: DdsType> DataWriter<T> {
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let encoded = self.encode(kind, value)?;
-        self.put_encoded(kind, encoded, (at, None), max_blocking)
+        self.put_encoded((kind, value), encoded, (at, None), max_blocking)
     }
 
     /// Writes what is encoded, and shares it with readers of this process where it is a value too.
     pub(super) fn put_encoded(
         &self,
-        kind: ChangeKind,
+        (kind, data): (ChangeKind, &T),
         encoded: Encoded,
         (at, value): (Stamp, Option<SharedValue>),
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
-        let (change, key) = encoded.into_change(kind, at.source, &mut state);
+        let change = encoded.into_change(kind, at.source, &mut state);
         let instance = change.instance;
-        let draft = Draft {
+        let mut draft = Draft {
             change,
             value,
             at: at.now,
         };
-        let outcome = self.inner.core.write(state, &draft, max_blocking);
+        let spare = state.pool.take();
+        // Listeners that write within the write use it. At the end of a thread there may be no
+        // place for it any more.
+        let _ = SPARE.try_with(|it| it.set(Some(spare)));
+        let wants_key = self.wants_key(&state, instance, kind);
+        let outcome = self.inner.core.write(state, &mut draft, max_blocking);
         outcome.map_err(write_error)?;
-        self.note_written(instance, kind, key);
+        if wants_key || kind.unregisters() {
+            // Its hash was computed from the same octets, so they can be.
+            let key = wants_key.then(|| self.serialized_key(data).ok()).flatten();
+            self.inner.core.lock().note_key(instance, key);
+        }
         Ok(())
     }
 
@@ -101,17 +113,21 @@ impl<T: DdsType> DataWriter<T> {
     /// The type's own code runs without a lock: it may panic, and call whatever it likes.
     pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
-        let (mut buffer, knows_key, packs_from, shares) = {
-            let mut state = self.inner.core.lock();
-            let packs = self.inner.packer.is_some() && state.machine.wants_packed();
-            let together = || state.machine.packed_together_bytes_max();
-            let packs_from = packs.then(together);
-            let knows_key = state.keys.contains_key(&instance);
-            (state.pool.take(), knows_key, packs_from, state.sends_all())
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        let (mut buffer, packs_from) = match spare {
+            Some(buffer) if self.inner.packer.is_none() => (buffer, None),
+            spare => {
+                let mut state = self.inner.core.lock();
+                let packs = self.inner.packer.is_some() && state.machine.wants_packed();
+                let together = || state.machine.packed_together_bytes_max();
+                let packs_from = packs.then(together);
+                (spare.unwrap_or_else(|| state.pool.take()), packs_from)
+            }
         };
         let bytes = buffer.bytes();
         let representation = self.inner.representation;
         let mut apart = None;
+        let shares = self.inner.core.sends_all();
         if kind == ChangeKind::Alive && shares && packs_from.is_none() {
             let endian = Endian::NATIVE;
             apart = to_payload_apart(value, representation, endian, bytes, APART_BYTES_MIN)?;
@@ -127,14 +143,12 @@ impl<T: DdsType> DataWriter<T> {
         let packer = self.inner.packer.as_ref();
         let packer = packer.filter(|_| packs && kind == ChangeKind::Alive);
         let (packed, packing) = packer.map_or((None, Duration::ZERO), |it| lock(it).pack(bytes));
-        let wants_key = T::KEYED && !kind.unregisters() && !knows_key;
         Ok(Encoded {
             instance,
             buffer,
             apart,
             packed,
             packing,
-            key: wants_key.then(|| self.serialized_key(value)).transpose()?,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::encode::instance_of;
 use super::writer::{DataWriter, Stamp, needs_key, write_error};
 use crate::driver::clock;
 use crate::driver::sync::lock;
+use crate::driver::writer::WriterState;
 use crate::error::Error;
 
 impl<T: DdsType> DataWriter<T> {
@@ -92,17 +93,14 @@ impl<T: DdsType> DataWriter<T> {
         })
     }
 
-    /// Keeps the key of an instance that a change of `kind` has registered, or forgets that of one
-    /// it has unregistered.
-    pub(super) fn note_written(
+    /// True where a change of `kind` registers an instance the key of which is not known.
+    pub(super) fn wants_key(
         &self,
+        state: &WriterState,
         instance: InstanceHandle,
         kind: ChangeKind,
-        key: Option<Box<[u8]>>,
-    ) {
-        if key.is_some() || kind.unregisters() {
-            self.inner.core.lock().note_key(instance, key);
-        }
+    ) -> bool {
+        T::KEYED && !kind.unregisters() && !state.keys.contains_key(&instance)
     }
 
     /// The key of `value`, encapsulated.

@@ -53,16 +53,19 @@ impl<T: DdsType + Sync> DataWriter<T> {
                 payload: GatheredBytes::default(),
                 packed: None,
             },
-            value: Some(SharedValue::new(Arc::clone(&value), bytes)),
+            value: Some(SharedValue::new(value, bytes)),
             at: at.now,
         };
-        if self.inner.core.write_value(&draft) {
+        if self.inner.core.write_value(&mut draft) {
             return Ok(());
         }
-        let encoded = self.encode(ChangeKind::Alive, &value)?;
+        // Nobody took it, so it is where it was.
         let shared = draft.value.take();
-        self.put_encoded(ChangeKind::Alive, encoded, (at, shared), || {
-            self.max_blocking()
-        })
+        let Some(value) = shared.clone().and_then(SharedValue::into_shared::<T>) else {
+            return Ok(());
+        };
+        let encoded = self.encode(ChangeKind::Alive, &value)?;
+        let alive = (ChangeKind::Alive, &*value);
+        self.put_encoded(alive, encoded, (at, shared), || self.max_blocking())
     }
 }

@@ -378,6 +378,9 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
+        if take && let Some(cached) = self.inner.core.take_lone(selector) {
+            return Ok(each(&mut self.known(Sample::of(cached)).into_iter()));
+        }
         let mut cached = SCRATCH.take();
         self.inner.core.fetch(selector, take, &mut cached);
         let mut samples = cached

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cache::CacheChange;
+use crate::reader::Offer;
 use crate::value::SharedValue;
 
 fn parcel(number: i64) -> CacheChange {
@@ -48,15 +49,22 @@ fn a_full_reader_takes_nothing_over_and_shows_no_trace() {
     reader.handle_matched(NOW, matched(true));
     let first = heartbeat(1, 0, 1, true);
     reader.handle_heartbeat(NOW, WRITER, &first).unwrap();
-    let of = |number| (WRITER, SequenceNumber(number));
-    assert!(reader.would_take_over(of(1), InstanceHandle::NIL, 8));
+    let of = |number| Offer {
+        writer: WRITER,
+        sequence: SequenceNumber(number),
+        instance: InstanceHandle::NIL,
+        bytes: 8,
+        key: None,
+    };
+    assert!(reader.would_take_data(&of(1)));
     assert_eq!(reader.take_over(parcel(1), &[]), Some(true));
-    assert!(!reader.would_take_over(of(2), InstanceHandle::NIL, 8));
+    assert!(!reader.would_take_data(&of(2)));
+    assert_eq!(reader.take_data(&of(2), || parcel(2)), None);
     assert_eq!(reader.take_over(parcel(2), &[]), None);
     assert_eq!(reader.statistics().rejected, 0);
     assert!(!reader.waits_for_room());
     taken(&mut reader);
-    assert_eq!(reader.take_over(parcel(2), &[]), Some(true));
+    assert_eq!(reader.take_data(&of(2), || parcel(2)), Some(true));
 }
 
 #[test]

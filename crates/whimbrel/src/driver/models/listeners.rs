@@ -51,7 +51,7 @@ impl Entity {
 fn listener(heard: &Arc<AtomicUsize>) -> Option<Callback> {
     let heard = Arc::clone(heard);
     Some(Box::new(move |owner, _| {
-        let entity: Arc<Entity> = Arc::clone(owner).downcast().unwrap();
+        let entity: Arc<Entity> = owner.downcast().unwrap();
         heard.fetch_max(entity.read(), Ordering::SeqCst);
     }))
 }
@@ -115,7 +115,7 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
         let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
         let listener: Callback = Box::new(move |owner, _| {
-            let entity: Arc<Entity> = Arc::clone(owner).downcast().unwrap();
+            let entity: Arc<Entity> = owner.downcast().unwrap();
             assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
             entity.status.clear(StatusKind::DataAvailable);
             hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
@@ -126,8 +126,13 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
             let entity = Arc::clone(&entity);
             thread::spawn(move || {
                 {
-                    *lock(&entity.count) += 1;
-                    entity.status.mark(DATA);
+                    let mut count = lock(&entity.count);
+                    *count += 1;
+                    if here {
+                        entity.status.mark_data_here();
+                    } else {
+                        entity.status.mark(DATA);
+                    }
                 }
                 if here {
                     entity.status.tell_data_here();

@@ -19,7 +19,7 @@ impl WriterCore {
     pub(super) fn pass(
         &self,
         state: &mut WriterState,
-        draft: &Draft,
+        draft: &mut Draft,
     ) -> Option<Arc<Vec<Neighbour>>> {
         if state.neighbours.is_empty() || draft.change.kind != ChangeKind::Alive {
             return None;
@@ -34,25 +34,25 @@ impl WriterCore {
             handed,
             ..
         } = state;
-        let parcel = self.parcel(draft, keys);
-        let (instance, bytes) = (draft.change.instance, parcel.bytes());
-        let passed = machine.pass(instance, bytes, |sequence| {
-            neighbours::hand_to_all(&neighbours, sequence, &parcel, &mut handed.discarded)
+        let instance = draft.change.instance;
+        let mut parcel = self.parcel(draft, keys);
+        let passed = machine.pass(instance, parcel.bytes(), |sequence| {
+            neighbours::hand_to_all(&neighbours, sequence, &mut parcel, &mut handed.discarded)
         });
         passed.map(|_| neighbours)
     }
 
     fn parcel<'a>(
         &self,
-        draft: &'a Draft,
+        draft: &'a mut Draft,
         keys: &'a BTreeMap<InstanceHandle, Box<[u8]>>,
     ) -> Parcel<'a> {
         let known = draft.value.is_some() && !draft.change.instance.is_nil();
         let key = known.then(|| keys.get(&draft.change.instance)).flatten();
         Parcel {
             writer: self.guid,
-            change: &draft.change,
-            value: draft.value.as_ref(),
+            change: &mut draft.change,
+            value: &mut draft.value,
             key: key.map_or(&[], |key| key),
             reception: draft.at,
         }
@@ -60,7 +60,7 @@ impl WriterCore {
 
     /// Writes the value of `draft` to readers of this process without encoding it, where it finds
     /// all of them and they take it at once; whether it is written so.
-    pub(crate) fn write_value(&self, draft: &Draft) -> bool {
+    pub(crate) fn write_value(&self, draft: &mut Draft) -> bool {
         let mut state = self.lock();
         let Some(neighbours) = self.pass(&mut state, draft) else {
             return false;
@@ -84,7 +84,9 @@ impl WriterCore {
             self.engine.arm(&self.timer, &me, at);
         }
         neighbours.iter().for_each(Neighbour::tell);
-        neighbours::discard(discarded);
+        if !discarded.is_empty() {
+            neighbours::discard(discarded);
+        }
     }
 
     /// Puts the change into history and hands it to neighbours.
@@ -92,7 +94,7 @@ impl WriterCore {
         &self,
         state: &mut WriterState,
         now: Instant,
-        draft: &Draft,
+        draft: &mut Draft,
     ) -> Result<SequenceNumber, WriteError> {
         let sequence = state.machine.write(now, draft.change.clone())?;
         if !state.neighbours.is_empty() {

@@ -1,0 +1,126 @@
+//! A sample that has the cache to itself.
+//!
+//! Where samples are taken as they come, there is never more than one, and taking it leaves its
+//! instance as it was before: alive, seen, without samples. Such a sample is kept beside the
+//! instances, and put into its own only where something else happens before it is taken.
+
+use whimbrel_base::sample::{
+    InstanceState, InstanceStates, SampleState, SampleStates, ViewState, ViewStates,
+};
+
+use super::ReaderCache;
+use super::instance::{held_by, info};
+use super::order::Slot;
+use super::sample::{CacheChange, CachedSample, Lone, Stored};
+use super::selector::{Selector, Which};
+use crate::change::ChangeKind;
+
+impl ReaderCache {
+    /// The slot of the instance of `change`, where that can be kept beside it.
+    pub(super) fn lone_place(&mut self, change: &CacheChange) -> Option<Slot> {
+        let alone = self.lone.is_none() && self.order.is_empty();
+        if !alone || change.kind != ChangeKind::Alive {
+            return None;
+        }
+        let slot = self.find(change.instance)?;
+        let instance = self.slots.get(slot)?;
+        let limits = &self.config.limits;
+        let stays = instance.state == InstanceState::Alive
+            && instance.view == ViewState::NotNew
+            && instance.writers.contains(change.writer)
+            && (instance.key.is_some() || !self.config.keyed);
+        let fits = limits.max_samples.has_room(0) && limits.max_samples_per_instance.has_room(0);
+        (stays && fits).then_some(slot)
+    }
+
+    /// Keeps `change` beside its instance, which [`ReaderCache::lone_place`] has found.
+    pub(super) fn keep_alone(&mut self, slot: Slot, change: CacheChange) {
+        let Some(instance) = self.slots.get(slot) else {
+            return;
+        };
+        let stored = Stored {
+            payload: change.payload,
+            payload_is_key: false,
+            value: change.value,
+            valid: true,
+            read: false,
+            writer: change.writer,
+            sequence: change.sequence,
+            source_timestamp: change.source_timestamp,
+            reception_timestamp: change.reception_timestamp,
+            generation: instance.generation,
+        };
+        let bytes = self.tally.bytes.saturating_add(held_by(&stored));
+        self.account.set(bytes);
+        self.lone = Some(Lone {
+            slot,
+            handle: change.instance,
+            stored,
+        });
+    }
+
+    /// Takes the only sample there is, if it is such a one and `selector` selects it.
+    pub fn take_lone(&mut self, selector: &Selector) -> Option<CachedSample> {
+        let lone = self.lone.as_ref()?;
+        let of_instance = match selector.instance {
+            Which::Any => true,
+            Which::Exactly(handle) => handle == lone.handle,
+            Which::Next(_) => false,
+        };
+        let states = self.lone_matches(
+            selector.sample_states,
+            selector.view_states,
+            selector.instance_states,
+        );
+        if !(of_instance && states && selector.max_samples > 0) {
+            return None;
+        }
+        let Lone { handle, stored, .. } = self.lone.take()?;
+        self.account.set(self.tally.bytes);
+        Some(CachedSample {
+            info: info(&stored, InstanceState::Alive, ViewState::NotNew, handle),
+            payload: stored.payload,
+            payload_is_key: false,
+            value: stored.value,
+            sequence: stored.sequence,
+        })
+    }
+
+    /// Whether there is such a sample and its states are in all three sets.
+    pub(super) fn lone_matches(
+        &self,
+        samples: SampleStates,
+        views: ViewStates,
+        instances: InstanceStates,
+    ) -> bool {
+        self.lone.is_some()
+            && samples.contains(SampleState::NotRead)
+            && views.contains(ViewState::NotNew)
+            && instances.contains(InstanceState::Alive)
+    }
+
+    /// Puts the sample that is beside its instance, if there is one, into it.
+    pub(super) fn seat_lone(&mut self) {
+        let Some(Lone { slot, stored, .. }) = self.lone.take() else {
+            return;
+        };
+        if let Some(instance) = self.slots.get_mut(slot) {
+            self.tally.exclude(instance);
+            instance.push(stored);
+            self.tally.include(instance);
+            self.valid_samples = self.valid_samples.saturating_add(1);
+            self.settle(slot);
+        }
+    }
+
+    /// How many such samples there are: one or none.
+    pub(super) fn lone_count(&self) -> usize {
+        usize::from(self.lone.is_some())
+    }
+
+    /// The sample beside the instance in `slot`, if there is one.
+    pub(super) fn lone_of(&self, slot: Slot) -> Option<&Stored> {
+        let lone = self.lone.as_ref().filter(|lone| lone.slot == slot)?;
+        Some(&lone.stored)
+    }
+}
