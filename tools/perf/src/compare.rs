@@ -235,7 +235,10 @@ pub(crate) fn crossover(
 }
 
 /// The verdicts on what both reports have, if they are of one machine.
-fn reports(paths: [&str; 2]) -> Result<Vec<(Verdict, String)>, Failure> {
+///
+/// # Errors
+/// They cannot be read or compared.
+pub(crate) fn reports(paths: [&str; 2]) -> Result<Vec<(Verdict, String)>, Failure> {
     let [a, b] = paths.map(report);
     let (a, b) = (a?, b?);
     let unlike = passport::unlike(&a["passport"], &b["passport"]);
@@ -268,7 +271,11 @@ fn reports(paths: [&str; 2]) -> Result<Vec<(Verdict, String)>, Failure> {
     Ok(verdicts)
 }
 
-fn report(path: &str) -> Result<Value, Failure> {
+/// A report of this program.
+///
+/// # Errors
+/// There is none at `path`, or it has another schema.
+pub(crate) fn report(path: &str) -> Result<Value, Failure> {
     let refuse = |why: String| Failure::Setup(format!("{path}: {why}"));
     let text = fs::read_to_string(Path::new(path)).map_err(|it| refuse(it.to_string()))?;
     let report: Value = serde_json::from_str(&text).map_err(|it| refuse(it.to_string()))?;

@@ -5,6 +5,7 @@
 //! founding documents say. Processes of our own are this program in a [`role`].
 #![forbid(unsafe_code)]
 
+mod again;
 mod bytes;
 mod claims;
 mod compare;

@@ -37,6 +37,18 @@ pub(crate) enum Command {
         #[command(flatten)]
         how: How,
     },
+    /// Measures again what a kept report says was measured, and compares both where they are of one
+    /// machine.
+    Again {
+        /// Its report.json.
+        report: PathBuf,
+        /// Where the new report goes.
+        #[arg(long, value_name = "DIR", default_value = "whimbrel-perf-report")]
+        out: PathBuf,
+        /// Where the programs of the peers are.
+        #[arg(long, value_name = "DIR")]
+        peers: Option<PathBuf>,
+    },
     /// Whether A is faster than B: two configurations in turn, or two reports of one machine.
     Compare {
         /// `whimbrel`, `whimbrel:lz4`, `whimbrel:zlib:9:8192`, `cyclone`, `fastdds`, `raw`, or a

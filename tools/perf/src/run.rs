@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use whimbrel_bench::goal::Goal;
 
+use crate::again;
 use crate::bytes;
 use crate::claims;
 use crate::compare;
@@ -29,6 +30,10 @@ use crate::world::{Place, World};
 /// What it could not do, or a criterion that was missed.
 pub(crate) fn command(command: Command) -> Result<(), Failure> {
     stop::install()?;
+    perform(command)
+}
+
+fn perform(command: Command) -> Result<(), Failure> {
     match command {
         Command::List => {
             list();
@@ -42,6 +47,11 @@ pub(crate) fn command(command: Command) -> Result<(), Failure> {
             measure(&all, &how)
         }
         Command::Reproduce { seed, how } => measure(&Scenario::of_seed(&seed)?, &how),
+        Command::Again { report, out, peers } => {
+            perform(again::command(&report, &out, peers)?)?;
+            again::compare_with(&report, &out);
+            Ok(())
+        }
         Command::Live(what) => live::run(&what),
         Command::Goals { how } => goals(&how),
         Command::Bytes { how } => bytes::run(&setting(&how)?, &how.out),

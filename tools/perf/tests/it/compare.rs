@@ -99,3 +99,30 @@ fn what_cannot_be_compared_is_told() {
     let (code, _) = self::said(&[&["crossover", "raw", "whimbrel"], &span[..]].concat());
     assert_eq!(code, Some(2));
 }
+
+#[test]
+fn a_kept_report_is_measured_again_and_compared() {
+    let (first, second) = (Folder::new("again-1"), Folder::new("again-2"));
+    let nowhere = ["--peers", "nowhere", "--out"];
+    let words = [
+        &["run", "lat3-inter", "--miniature", "--sizes", "32"],
+        &nowhere[..],
+        &[first.text()],
+    ];
+    let (code, said_first) = said(&words.concat());
+    assert_eq!(code, Some(0), "{said_first}");
+    let kept = first.0.join("report.json");
+    let kept = kept.to_str().unwrap();
+    let again = |out: &str| said(&[&["again", kept], &nowhere[..], &[out]].concat());
+    let (code, told) = again(second.text());
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("lat3-inter, Whimbrel, 32 B: "), "{told}");
+    let command = |folder: &Folder| folder.report()["sections"][0]["latencies"][0]["size"].clone();
+    assert_eq!(command(&first), command(&second));
+    // What is kept stays.
+    let (code, told) = again(first.text());
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("is where it is kept"), "{told}");
+    let (code, told) = said(&["again", "/nowhere/report.json"]);
+    assert_eq!(code, Some(2), "{told}");
+}
