@@ -251,9 +251,10 @@ static void throughput(int argc, char **argv) {
                        DDS_SECS(1));
   dds_qset_history(qos, DDS_HISTORY_KEEP_ALL, 0);
   if (strcmp(argv[2], "sub") == 0) {
-    /* A bounded history, so that a slow reader holds back the writer. */
-    dds_qset_resource_limits(qos, size > large_bytes ? 64 : 4000, DDS_LENGTH_UNLIMITED,
-                             DDS_LENGTH_UNLIMITED);
+    /* A bounded history, so that a slow reader holds back a reliable writer. */
+    if (reliable)
+      dds_qset_resource_limits(qos, size > large_bytes ? 64 : 4000, DDS_LENGTH_UNLIMITED,
+                               DDS_LENGTH_UNLIMITED);
     dds_listener_t *listener = dds_create_listener(NULL);
     dds_lset_data_available(listener, count_all);
     made(dds_create_reader(participant, topic, qos, listener), "reader");

@@ -308,11 +308,11 @@ static void set_stream_qos(Qos& qos, bool reliable, uint32_t size) {
   qos.reliability().max_blocking_time = {1, 0};
   qos.history().kind = fast::KEEP_ALL_HISTORY_QOS;
   qos.durability().kind = fast::VOLATILE_DURABILITY_QOS;
-  int32_t most = size > large_bytes ? 64 : 4000;
+  int32_t most = !reliable ? fast::LENGTH_UNLIMITED : size > large_bytes ? 64 : 4000;
   qos.resource_limits().max_samples = most;
   qos.resource_limits().max_instances = 1;
   qos.resource_limits().max_samples_per_instance = most;
-  qos.resource_limits().allocated_samples = std::min(most, 100);
+  qos.resource_limits().allocated_samples = reliable ? std::min(most, 100) : 100;
   qos.data_sharing().off();
 }
 

@@ -3,10 +3,12 @@
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::Guid;
+use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
+use whimbrel_wire::submessage::Heartbeat;
 
 use super::Reader;
 use super::writer_proxy::WriterProxy;
@@ -95,6 +97,13 @@ impl Reader {
     fn answer(&mut self, now: Instant, proxy: &mut WriterProxy, message: &mut MessageBuilder) {
         let writer = proxy.info.guid;
         let entity = self.config.guid.entity;
+        if let Some((_, base, count)) = proxy.echo.take() {
+            // How far it has come is all that a writer wants to know who repairs nothing.
+            message.destination(writer.prefix);
+            let nothing = SequenceNumberSet::new(base);
+            message.acknack(entity, writer.entity, nothing, count, true);
+            self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+        }
         if proxy.ask_at.is_some_and(|at| at <= now) && proxy.expected.is_none() {
             self.ask_for_heartbeat(now, proxy, message);
             return;
@@ -152,6 +161,23 @@ impl Reader {
         if asks && proxy.answer_at.is_none() {
             proxy.answer_at = Some(now.after(REPEAT_PERIOD));
         }
+    }
+
+    /// A heartbeat of a writer to which this reader acknowledges nothing: one of this
+    /// implementation that names the reader asks how far it has come.
+    pub(super) fn note_question(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        heartbeat: &Heartbeat,
+    ) -> Result<(), Reject> {
+        let asks = heartbeat.reader == self.config.guid.entity && !heartbeat.is_final;
+        let proxy = self.proxy(from)?;
+        if asks && proxy.info.vendor == VendorId::WHIMBREL {
+            proxy.echo = Some((now, heartbeat.last.next(), heartbeat.count));
+            self.agenda.touch(from);
+        }
+        Ok(())
     }
 
     /// How long writers of this implementation may take to say what they have.

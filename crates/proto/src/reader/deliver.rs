@@ -352,10 +352,11 @@ impl Reader {
         from: Guid,
         heartbeat: &Heartbeat,
     ) -> Result<(), Reject> {
-        if let Some(lost) = self.heard(now, from, heartbeat, Line::Changes)? {
-            self.lose(lost);
-            self.deliver_in_order(from);
-        }
+        let Some(lost) = self.heard(now, from, heartbeat, Line::Changes)? else {
+            return self.note_question(now, from, heartbeat);
+        };
+        self.lose(lost);
+        self.deliver_in_order(from);
         Ok(())
     }
 

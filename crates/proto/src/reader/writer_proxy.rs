@@ -67,6 +67,9 @@ pub(super) struct WriterProxy {
     pub(super) answer_at: Option<Instant>,
     /// Nothing was heard yet: when to ask (again) for a heartbeat.
     pub(super) ask_at: Option<Instant>,
+    /// A question of a writer that nothing is acknowledged to: when it came, one past what it has
+    /// sent, its count.
+    pub(super) echo: Option<(Instant, SequenceNumber, Count)>,
     /// When it was matched, until it is heard.
     pub(super) matched_at: Option<Instant>,
     pub(super) asked: u32,
@@ -99,6 +102,7 @@ impl WriterProxy {
             last_heartbeat_frag: None,
             answer_at: None,
             ask_at: None,
+            echo: None,
             matched_at: None,
             asked: 0,
             requested: None,
@@ -166,7 +170,11 @@ impl WriterProxy {
 
     /// When the reader has next something to do for this writer, and what.
     pub(super) fn due(&self, config: &ReaderConfig) -> Option<Deadline> {
-        let answer = [self.answer_at, self.ask_at].into_iter().flatten().min();
+        let echo = self.echo.map(|(at, ..)| at);
+        let answer = [self.answer_at, self.ask_at, echo]
+            .into_iter()
+            .flatten()
+            .min();
         let next = answer.map(|at| (at, Reason::Acknowledge));
         if self.info.reliable && config.reliable {
             return next;

@@ -81,6 +81,9 @@ impl Writer {
         from: Guid,
         acknack: &AckNack,
     ) -> Result<(), Reject> {
+        if let Some(said) = self.handle_credit(from, acknack) {
+            return said;
+        }
         let reader = self.readers.get(&from);
         let Some(relevant) = reader
             .filter(|it| it.info.batches)

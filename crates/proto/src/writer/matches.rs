@@ -10,7 +10,7 @@ use super::reader_proxy::ReaderProxy;
 use crate::peer::MatchedReader;
 
 /// Paths that carry messages of so many octets are within a host.
-const LOCAL_MESSAGE_BYTES_MIN: usize = 32 * 1024;
+pub(super) const LOCAL_MESSAGE_BYTES_MIN: usize = 32 * 1024;
 
 impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
@@ -18,6 +18,7 @@ impl Writer {
         self.unseal();
         let guid = reader.guid;
         let packed = reader.packed || self.forms.packed;
+        self.give_credit(&reader);
         if let Some(known) = self.readers.get_mut(&guid) {
             let old = core::mem::replace(&mut known.info, reader);
             if !known.aside {
@@ -119,6 +120,7 @@ impl Writer {
     pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
         if let Some(gone) = self.readers.remove(&reader) {
             self.unseal();
+            self.credit.leave(reader);
             if gone.aside {
                 self.aside = self.aside.saturating_sub(1);
             } else {

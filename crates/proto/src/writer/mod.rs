@@ -8,6 +8,7 @@
 //! Start reading at [`Writer::write`], then `transmit.rs`.
 
 mod acknowledge;
+mod ask;
 mod audience;
 mod batch;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod batched;
 mod bucket;
 mod bundle;
 mod config;
+mod credit;
 mod divide;
 #[cfg(test)]
 mod edges;
@@ -57,6 +59,7 @@ pub use self::bucket::FlowLimits;
 use self::bundle::{Bundle, Cause};
 pub use self::bundle::{Bundling, BundlingStatistics};
 pub use self::config::WriterConfig;
+use self::credit::Credit;
 use self::endings::Endings;
 use self::fates::Pushes;
 use self::forms::Forms;
@@ -170,6 +173,8 @@ pub struct Writer {
     departed_at: Option<Instant>,
     /// New changes wait until then.
     held_until: Option<Instant>,
+    /// What may be under way to readers that acknowledge nothing.
+    credit: Credit,
     /// What may leave in which time, where that is limited.
     bucket: Option<Bucket>,
     /// What waits to leave with others.
@@ -217,6 +222,7 @@ impl Writer {
             pushes: Pushes::default(),
             departed_at: None,
             held_until: None,
+            credit: Credit::new(config.bytes_per_second_max),
             bucket: config.flow.map(Bucket::new),
             bundle: Bundle::new(MessageBuilder::new(config.guid.prefix), config.bundling),
             batches: config

@@ -17,6 +17,7 @@ impl Writer {
     pub fn note_in_process(&mut self, reader: Guid) {
         if let Some(proxy) = self.readers.get_mut(&reader) {
             proxy.in_process = true;
+            self.credit.leave(reader);
         }
     }
 

@@ -40,6 +40,7 @@ impl Writer {
         self.heartbeat.reconsider |= moved;
         if moved {
             self.departed = true;
+            self.credit.note_datagram();
             self.piggyback(now, &mut message);
             self.hurry_heartbeat(now);
         }
@@ -74,6 +75,9 @@ impl Writer {
                 self.held_until = Some(until);
                 return false;
             }
+            if self.credit.is_spent(now) {
+                return false;
+            }
             if change.fragments(form) > 1 {
                 if !self.push_fragments(now, message, outbox) {
                     return false;
@@ -86,11 +90,13 @@ impl Writer {
             } else {
                 if !message.has_room(bytes.saturating_add(HEARTBEAT_BYTES)) {
                     message.flush(self.audience.destinations(), outbox);
+                    self.credit.note_datagram();
                 }
                 self.put_change(message, change);
             }
             self.pushed = sequence;
             bucket::spend(&mut self.bucket, bytes);
+            self.credit.note_sent(bytes);
             self.count_pushed(1);
         }
         true

@@ -27,6 +27,7 @@ impl Writer {
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
         self.push(now, outbox);
+        self.ask_for_credit(now, outbox);
         if self.forms.packed {
             // Large changes that just left to some are for the others as well.
             self.repair(now, outbox);
@@ -53,7 +54,9 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> bool {
         let entity = self.config.guid.entity;
-        let mut room = self.push_room(now).min(bucket::room(&mut self.bucket, now));
+        let mut room = self
+            .fragment_room(now)
+            .min(bucket::room(&mut self.bucket, now));
         let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
@@ -89,6 +92,8 @@ impl Writer {
         if last >= first {
             self.pushes.note(now, sequence, (first, last));
             self.note_pushed(now, sent_bytes);
+            let count = u64::from(last.0.saturating_sub(first.0)).saturating_add(1);
+            self.credit.note_fragments(count, sent_bytes);
             let spent = usize::try_from(sent_bytes).unwrap_or(usize::MAX);
             bucket::spend(&mut self.bucket, spent);
         }
@@ -101,7 +106,7 @@ impl Writer {
                 self.ask_within(now, message, (sequence, last));
             }
             self.held_until = bucket::held_until(&mut self.bucket, now);
-            if self.held_until.is_none() {
+            if self.held_until.is_none() && !self.is_held_for_credit(now) {
                 self.hold_up_push();
             }
         }

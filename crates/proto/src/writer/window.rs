@@ -6,7 +6,7 @@ use whimbrel_base::time::{Duration, Instant};
 
 /// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
 /// memory that holds it.
-const DATAGRAM_CHARGE_BYTES: u64 = 768;
+pub(super) const DATAGRAM_CHARGE_BYTES: u64 = 768;
 
 /// Readers are asked for an answer so often in a window, so that room comes before it is full.
 const QUESTIONS_PER_WINDOW: u64 = 8;

@@ -98,10 +98,10 @@ impl Stream {
         let arrivals = Arc::new(Arrivals::default());
         let (large, usual) = HELD_MAX;
         let held = if size > LARGE_BYTES { large } else { usual };
-        let limits = ResourceLimits::UNLIMITED.max_samples(held);
-        let qos = DataReaderQos::default().keep_all().resource_limits(limits);
+        let qos = DataReaderQos::default().keep_all();
         let qos = if self.is_reliable {
-            qos.reliable()
+            let limits = ResourceLimits::UNLIMITED.max_samples(held);
+            qos.reliable().resource_limits(limits)
         } else {
             qos.best_effort()
         };

@@ -157,8 +157,8 @@ impl Player {
         let locators = vec![user(TRUSTED)];
         if is_reader {
             let reader = MatchedReader {
+                receive_buffer_bytes: u32::from(flags & 8) << 10,
                 group: None,
-                receive_buffer_bytes: 0,
                 packed_messages: whimbrel_base::qos::CompressionIds::NONE,
                 packed: false,
                 batches: false,
@@ -167,7 +167,7 @@ impl Player {
                 durable,
                 expects_inline_qos: flags & 4 != 0,
                 locators,
-                message_bytes_max: 512,
+                message_bytes_max: if flags & 8 == 0 { 512 } else { 65_507 },
                 vendor: VendorId::WHIMBREL,
             };
             self.station.writers[index].handle_matched(now, reader);

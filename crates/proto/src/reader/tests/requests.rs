@@ -166,3 +166,48 @@ fn a_request_that_was_lost_is_repeated_though_the_writer_is_silent() {
     assert_eq!(sent.0.concat().len(), 0);
     assert_eq!(reader.poll_timeout(), None);
 }
+
+#[test]
+fn a_best_effort_reader_answers_a_question_that_names_it_and_no_other() {
+    let mut reader = reader(|config| config.reliable = false);
+    let own = reader.config.guid.entity;
+    reader.handle_matched(NOW, matched(false));
+    let ask = |entity, is_final| Heartbeat {
+        reader: entity,
+        ..heartbeat(1, 7, 41, is_final)
+    };
+    for other in [ask(EntityId::UNKNOWN, false), ask(own, true)] {
+        reader.handle_heartbeat(NOW, WRITER, &other).unwrap();
+        assert_eq!(reader.poll_timeout(), None);
+    }
+    reader
+        .handle_heartbeat(NOW, WRITER, &ask(own, false))
+        .unwrap();
+    let mut sent = Sent::default();
+    reader.poll_transmit(NOW, &mut sent);
+    let [message] = &sent.0[..] else {
+        panic!("one answer");
+    };
+    let answer = MessageReceiver::new(message, WRITER.prefix).unwrap().next();
+    let Submessage::AckNack(answer) = answer.unwrap().unwrap().submessage else {
+        panic!("an ACKNACK");
+    };
+    assert_eq!(
+        (answer.count, answer.state.base()),
+        (Count(41), SequenceNumber(8))
+    );
+    assert!(answer.state.is_empty() && answer.is_final);
+    assert_eq!(reader.poll_timeout(), None);
+    // Those of others neither ask like this nor would understand the answer.
+    reader.handle_matched(
+        NOW,
+        MatchedWriter {
+            vendor: VendorId::CYCLONE_DDS,
+            ..matched(false)
+        },
+    );
+    reader
+        .handle_heartbeat(NOW, WRITER, &ask(own, false))
+        .unwrap();
+    assert_eq!(reader.poll_timeout(), None);
+}

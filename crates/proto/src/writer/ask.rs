@@ -1,0 +1,233 @@
+//! How much may be under way to readers on this host that acknowledge nothing.
+//!
+//! A socket drops what finds no room in it, and on one host a writer is quickly quicker than a
+//! reader. A best-effort reader of this implementation answers a HEARTBEAT that names it by an
+//! empty ACKNACK with the same count (in RTPS 2.5 §8.4.9 best-effort endpoints exchange neither, so
+//! others are never asked). What left before that HEARTBEAT has left the reader's socket then.
+//! So the writer holds back what the socket would not hold. Best effort must not be slowed down by
+//! who is slow, so what readers have not taken in is forgotten at the rate at which fragments leave
+//! to those that say nothing at all.
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::Instant;
+use whimbrel_base::vendor::VendorId;
+use whimbrel_wire::submessage::AckNack;
+
+use super::Writer;
+use super::matches::LOCAL_MESSAGE_BYTES_MIN;
+use crate::message::HeartbeatFields;
+use crate::outbox::Outbox;
+use crate::peer::MatchedReader;
+
+impl Writer {
+    /// `reader` was matched, or is another now.
+    pub(super) fn give_credit(&mut self, reader: &MatchedReader) {
+        let acknowledges = self.config.reliable && reader.reliable;
+        let local = reader.message_bytes_max >= LOCAL_MESSAGE_BYTES_MIN;
+        let answers = reader.vendor == VendorId::WHIMBREL && reader.receive_buffer_bytes > 0;
+        if local && answers && !acknowledges {
+            let held = u64::from(reader.receive_buffer_bytes / 2);
+            self.credit.join(reader.guid, held);
+        } else {
+            self.credit.leave(reader.guid);
+        }
+    }
+
+    /// Octets of fragments of new changes that may leave now. Where readers say what they have
+    /// taken, that of those that acknowledge nothing is no matter of time.
+    pub(super) fn fragment_room(&mut self, now: Instant) -> u64 {
+        match self.credit.room(now) {
+            None => self.push_room(now),
+            Some(room) if self.audience.holds_history() => room.min(self.push_room(now)),
+            Some(room) => room,
+        }
+    }
+
+    /// True where it is not the pace that holds fragments up.
+    pub(super) fn is_held_for_credit(&mut self, now: Instant) -> bool {
+        self.credit.is_spent(now)
+    }
+
+    /// Asks readers whether they have taken what has left, where it is time to.
+    pub(super) fn ask_for_credit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if self.credit.wants_question() {
+            self.ask_listeners(outbox);
+        }
+        if self.pushed < self.history.last() && self.credit.is_spent(now) {
+            let until = self.credit.ends_at();
+            self.paced_until = Some(self.paced_until.map_or(until, |at| at.min(until)));
+        }
+    }
+
+    fn ask_listeners(&mut self, outbox: &mut impl Outbox) {
+        let count = self.credit.ask();
+        let fields = HeartbeatFields {
+            first: self.history.first().min(self.pushed.next()),
+            last: self.pushed,
+            count,
+            is_final: false,
+        };
+        let mut message = core::mem::take(&mut self.message);
+        message.begin(self.message_bytes_max());
+        for guid in self.credit.guids() {
+            let Some(reader) = self.readers.get(&guid) else {
+                continue;
+            };
+            message.destination(guid.prefix);
+            message.heartbeat(guid.entity, self.config.guid.entity, fields);
+            message.flush(&reader.info.locators, outbox);
+        }
+        self.message = message;
+    }
+
+    /// What `from` answers, where it is one of those that are asked here.
+    pub(super) fn handle_credit(
+        &mut self,
+        from: Guid,
+        acknack: &AckNack,
+    ) -> Option<Result<(), Reject>> {
+        if !self.credit.knows(from) {
+            return None;
+        }
+        if !self.credit.answered(from, acknack.count) {
+            return Some(Err(Reject::new(RejectKind::Duplicate, 0)));
+        }
+        self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
+        Some(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::credit::FORGOTTEN_BYTES;
+    use super::super::tests::{Sent, acknack, change, matched, writer};
+    use super::super::window::DATAGRAM_CHARGE_BYTES;
+    use super::*;
+    use whimbrel_base::sequence::SequenceNumber;
+
+    const NOW: Instant = Instant(1_000_000_000);
+    const BUFFER: u32 = 64 * 1024;
+
+    /// A best-effort writer that keeps everything, and a reader whose socket holds [`BUFFER`].
+    fn pair() -> (Writer, Guid, Sent) {
+        let mut writer = writer(|config| {
+            config.reliable = false;
+            config.depth = None;
+        });
+        let mut reader = matched(false, false);
+        reader.receive_buffer_bytes = BUFFER;
+        reader.message_bytes_max = 65_507;
+        reader.vendor = VendorId::WHIMBREL;
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        (writer, guid, Sent::default())
+    }
+
+    /// Writes until nothing leaves any more; how many left.
+    fn fill(writer: &mut Writer, now: Instant, bytes: usize, sent: &mut Sent) -> usize {
+        let mut left = 0;
+        for _ in 0..200 {
+            writer.write(now, change(bytes)).unwrap();
+            writer.poll_transmit(now, sent);
+            let words = sent.words();
+            let data = words
+                .iter()
+                .filter(|it| it.starts_with("data") || **it == "frag");
+            left += data.count();
+        }
+        left
+    }
+
+    fn answer(writer: &mut Writer, now: Instant, guid: Guid) {
+        let said = acknack(1, &[], writer.credit.asked().0);
+        writer.handle_acknack(now, guid, &said).unwrap();
+    }
+
+    #[test]
+    fn no_more_leaves_than_the_socket_of_a_reader_holds() {
+        let (mut writer, guid, mut sent) = pair();
+        let left = fill(&mut writer, NOW, 1000, &mut sent);
+        let charge = 1000 + DATAGRAM_CHARGE_BYTES as usize;
+        let held = BUFFER as usize / 2;
+        assert!(
+            left * charge >= held && (left - 1) * charge < held + charge,
+            "{left}"
+        );
+        answer(&mut writer, NOW, guid);
+        writer.poll_transmit(NOW, &mut sent);
+        let more = sent
+            .words()
+            .iter()
+            .filter(|it| it.starts_with("data"))
+            .count();
+        assert!(more > 0, "what waits leaves");
+        // Nothing waits for ever: a reader that answers late or never slows nobody down for long.
+        let mut now = NOW;
+        for _ in 0..20 {
+            let Some((next, _)) = writer.poll_timeout() else {
+                break;
+            };
+            now = next;
+            writer.handle_timeout(now);
+            writer.poll_transmit(now, &mut sent);
+        }
+        assert_eq!(writer.pushed, writer.history.last());
+        let bytes = (200 - left - more) * charge;
+        let rate = writer.config.bytes_per_second_max as f64;
+        let wanted = bytes as f64 / rate * 1e9;
+        let took = now.since(NOW).as_nanos() as f64;
+        let once = FORGOTTEN_BYTES as f64 / rate * 1e9;
+        assert!(
+            took > wanted - once && took < wanted + once,
+            "{took} {wanted}"
+        );
+    }
+
+    #[test]
+    fn fragments_wait_as_well() {
+        let (mut writer, guid, mut sent) = pair();
+        writer.config.message_bytes_max = 8000;
+        writer.write(NOW, change(1_000_000)).unwrap();
+        let mut fragments = 0;
+        for _ in 0..100 {
+            writer.poll_transmit(NOW, &mut sent);
+            let words = sent.words();
+            let left = words.iter().filter(|it| **it == "frag").count();
+            fragments += left;
+            assert!(left <= 5 && words.contains(&"heartbeat?"), "{words:?}");
+            if writer.pushed == SequenceNumber(1) {
+                break;
+            }
+            answer(&mut writer, NOW, guid);
+        }
+        assert!(fragments > 100 && writer.pushed == SequenceNumber(1));
+    }
+
+    #[test]
+    fn who_does_not_answer_questions_is_asked_none() {
+        for other in 0..3 {
+            let (mut writer, guid, mut sent) = pair();
+            let mut reader = writer.readers[&guid].info.clone();
+            match other {
+                0 => reader.vendor = VendorId::FAST_DDS,
+                1 => reader.receive_buffer_bytes = 0,
+                _ => reader.message_bytes_max = 1472,
+            }
+            writer.handle_matched(NOW, reader);
+            assert_eq!(fill(&mut writer, NOW, 1000, &mut sent), 200);
+            assert!(!sent.words().contains(&"heartbeat?"));
+        }
+        let (mut writer, guid, mut sent) = pair();
+        writer.note_in_process(guid);
+        assert_eq!(fill(&mut writer, NOW, 1000, &mut sent), 200);
+    }
+
+    #[test]
+    fn an_answer_that_nobody_asked_for_is_refused() {
+        let (mut writer, guid, mut sent) = pair();
+        fill(&mut writer, NOW, 1000, &mut sent);
+        let said = acknack(1, &[], 999);
+        assert!(writer.handle_acknack(NOW, guid, &said).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! How much may be under way to readers that say what they have taken in.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use whimbrel_base::guid::Guid;
+use whimbrel_base::sequence::Count;
+use whimbrel_base::time::{Duration, Instant};
+
+use super::window::DATAGRAM_CHARGE_BYTES;
+
+/// So many octets are forgotten at a time.
+pub(super) const FORGOTTEN_BYTES: u64 = 64 * 1024;
+
+/// Readers are asked so often while as much leaves as the smallest of their sockets holds.
+const QUESTIONS_PER_WINDOW: u64 = 8;
+
+/// So many questions are remembered at most.
+const QUESTIONS_MAX: usize = 32;
+
+/// Where there are more such readers than this nobody is asked, and nothing held back: it would
+/// cost more than it is worth.
+const READERS_MAX: usize = 8;
+
+/// A reader that is asked.
+#[derive(Debug)]
+struct Listener {
+    guid: Guid,
+    /// What may be under way to it.
+    window_bytes: u64,
+    /// Of all that left, what has left its socket for certain, or is forgotten.
+    taken_bytes: u64,
+}
+
+/// What has left, and what readers have said of it.
+#[derive(Debug)]
+pub(super) struct Credit {
+    /// Octets per second that are forgotten.
+    bytes_per_second: u64,
+    listeners: Vec<Listener>,
+    /// Octets that have left, over all time, with what each datagram takes beside them.
+    sent_bytes: u64,
+    /// Of `sent_bytes`, what readers were asked about.
+    asked_bytes: u64,
+    /// Since when nothing was forgotten though nothing may leave.
+    spent_at: Instant,
+    count: Count,
+    /// The last questions, and what had left before each.
+    questions: VecDeque<(Count, u64)>,
+}
+
+impl Credit {
+    /// Nothing has left, and nobody is asked.
+    pub(super) fn new(bytes_per_second: u64) -> Self {
+        Self {
+            bytes_per_second: bytes_per_second.max(1),
+            listeners: Vec::new(),
+            sent_bytes: 0,
+            asked_bytes: 0,
+            spent_at: Instant::ZERO,
+            count: Count::default(),
+            questions: VecDeque::new(),
+        }
+    }
+
+    /// `guid` is asked from now on, and takes in `window_bytes` at once.
+    pub(super) fn join(&mut self, guid: Guid, window_bytes: u64) {
+        let taken_bytes = self.sent_bytes;
+        match self.listeners.iter_mut().find(|it| it.guid == guid) {
+            Some(known) => known.window_bytes = window_bytes,
+            None => self.listeners.push(Listener {
+                guid,
+                window_bytes,
+                taken_bytes,
+            }),
+        }
+    }
+
+    /// `guid` is not asked any more.
+    pub(super) fn leave(&mut self, guid: Guid) {
+        self.listeners.retain(|it| it.guid != guid);
+    }
+
+    /// True for one that is asked.
+    pub(super) fn knows(&self, guid: Guid) -> bool {
+        self.listeners.iter().any(|it| it.guid == guid)
+    }
+
+    fn asks(&self) -> bool {
+        !self.listeners.is_empty() && self.listeners.len() <= READERS_MAX
+    }
+
+    /// `bytes` leave in a datagram.
+    pub(super) fn note_sent(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.sent_bytes = self.sent_bytes.saturating_add(bytes);
+    }
+
+    /// A datagram leaves, of which the octets are noted apart.
+    pub(super) fn note_datagram(&mut self) {
+        self.note_fragments(1, 0);
+    }
+
+    /// Datagrams with `bytes` in all leave.
+    pub(super) fn note_fragments(&mut self, count: u64, bytes: u64) {
+        let beside = count.saturating_mul(DATAGRAM_CHARGE_BYTES);
+        self.sent_bytes = self.sent_bytes.saturating_add(bytes).saturating_add(beside);
+    }
+
+    /// True where nothing may leave now.
+    pub(super) fn is_spent(&mut self, now: Instant) -> bool {
+        self.room(now) == Some(0)
+    }
+
+    /// Octets that may leave now; `None` where nobody is waited for. The last datagram may be
+    /// larger than what is left.
+    pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
+        if !self.asks() {
+            return None;
+        }
+        if self.least_room() > 0 {
+            self.spent_at = now;
+        } else if self.ends_at() <= now {
+            self.forget(now);
+            self.spent_at = now;
+        }
+        Some(self.least_room())
+    }
+
+    fn least_room(&self) -> u64 {
+        let rooms = self.listeners.iter().map(|it| {
+            let under_way = self.sent_bytes.saturating_sub(it.taken_bytes);
+            it.window_bytes.saturating_sub(under_way)
+        });
+        rooms.min().unwrap_or(u64::MAX)
+    }
+
+    /// Forgets what time allows; more than is under way does not count.
+    fn forget(&mut self, now: Instant) {
+        let nanos = now.since(self.spent_at).as_nanos().unsigned_abs();
+        let bytes = u128::from(nanos)
+            .saturating_mul(u128::from(self.bytes_per_second))
+            .wrapping_div(1_000_000_000);
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        for listener in &mut self.listeners {
+            let taken = listener.taken_bytes.saturating_add(bytes);
+            listener.taken_bytes = taken.min(self.sent_bytes);
+        }
+    }
+
+    /// When something is forgotten at the latest, while nothing may leave.
+    pub(super) fn ends_at(&self) -> Instant {
+        let nanos = FORGOTTEN_BYTES
+            .saturating_mul(1_000_000_000)
+            .div_ceil(self.bytes_per_second);
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
+        self.spent_at.after(Duration::from_nanos(nanos))
+    }
+
+    /// Who is asked.
+    pub(super) fn guids(&self) -> impl Iterator<Item = Guid> {
+        self.listeners.iter().map(|it| it.guid)
+    }
+
+    /// True when so much has left since the last question that it is time for another.
+    pub(super) fn wants_question(&self) -> bool {
+        let window = self.listeners.iter().map(|it| it.window_bytes).min();
+        let unasked = self.sent_bytes.saturating_sub(self.asked_bytes);
+        let every = window
+            .unwrap_or_default()
+            .wrapping_div(QUESTIONS_PER_WINDOW);
+        self.asks() && unasked > every
+    }
+
+    /// All are asked; the count of the question.
+    pub(super) fn ask(&mut self) -> Count {
+        self.count = self.count.next();
+        self.asked_bytes = self.sent_bytes;
+        if self.questions.len() >= QUESTIONS_MAX {
+            self.questions.pop_front();
+        }
+        self.questions.push_back((self.count, self.sent_bytes));
+        self.count
+    }
+
+    /// The count of the last question.
+    #[cfg(test)]
+    pub(super) fn asked(&self) -> Count {
+        self.count
+    }
+
+    /// `guid` has answered the question with this count; false where none has it.
+    pub(super) fn answered(&mut self, guid: Guid, count: Count) -> bool {
+        let question = self.questions.iter().find(|it| it.0 == count);
+        let Some((_, sent)) = question.copied() else {
+            return false;
+        };
+        if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
+            listener.taken_bytes = listener.taken_bytes.max(sent);
+        }
+        true
+    }
+}
