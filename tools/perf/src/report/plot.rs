@@ -25,6 +25,8 @@ const OWN_COLOURS: &[(&str, &str)] = &[
 ];
 /// Least distance of numbers on the lower axis.
 const TICK_GAP: f64 = 34.0;
+/// How wide a letter of a number is at most.
+const LETTER: f64 = 7.5;
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -160,12 +162,14 @@ impl Plot<'_> {
             .map(|it| it.0)
             .collect();
         all.sort_by(f64::total_cmp);
+        let width = |value: f64| short(value).len() as f64 * LETTER;
+        let fits = |before: f64, value: f64| {
+            let needed = (width(before) + width(value)) / 2.0 + LETTER;
+            x.place(value) - x.place(before) >= needed.max(TICK_GAP)
+        };
         let mut ticks: Vec<f64> = Vec::new();
         for value in all {
-            if ticks
-                .last()
-                .is_none_or(|it| x.place(value) - x.place(*it) >= TICK_GAP)
-            {
+            if ticks.last().is_none_or(|it| fits(*it, value)) {
                 ticks.push(value);
             }
         }
@@ -322,5 +326,43 @@ mod tests {
             ..plot
         };
         assert_eq!(empty.svg(), "");
+    }
+
+    #[test]
+    fn numbers_below_a_plot_do_not_touch() {
+        let sizes = [
+            500_000.0,
+            1_048_576.0,
+            1_548_576.0,
+            4_194_304.0,
+            10_485_760.0,
+        ];
+        let plot = Plot {
+            x_label: "x",
+            y_label: "y",
+            series: vec![Series {
+                name: "one".into(),
+                points: std::iter::once(32.0)
+                    .chain(sizes)
+                    .map(|it| (it, 1.0))
+                    .collect(),
+            }],
+        };
+        let svg = plot.svg();
+        let places: Vec<(f64, usize)> = svg
+            .lines()
+            .filter(|it| it.contains("text-anchor=\"middle\"") && it.contains("class=\"grid\""))
+            .filter_map(|it| {
+                let (_, rest) = it.split_once("<text x=\"")?;
+                let (at, rest) = rest.split_once('"')?;
+                let text = rest.split_once('>')?.1.split_once('<')?.0;
+                Some((at.parse().ok()?, text.len()))
+            })
+            .collect();
+        assert!(places.len() >= 3, "{svg}");
+        for pair in places.windows(2) {
+            let needed = (pair[0].1 + pair[1].1) as f64 / 2.0 * 7.0;
+            assert!(pair[1].0 - pair[0].0 > needed, "{places:?}");
+        }
     }
 }
