@@ -399,8 +399,8 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         name: "compressed-lossy",
-        both: "--type shape --keep-all --count 300 {faults}",
-        publisher: "--key RED,BLUE --period-ms 0 --size 600 --compress lz4 --bundle 1400 --beside",
+        both: "--type keyless --keep-all --count 300 {faults}",
+        publisher: "--period-ms 0 --size 600 --compress lz4 --bundle 1400 --beside",
         ..PLAIN
     },
     Case {

@@ -1,6 +1,7 @@
 //! A second participant of the publisher's process that reads what it writes, beside the readers of
 //! others.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use whimbrel::domain::InProcess;
@@ -18,8 +19,7 @@ const TAKEN_MAX: usize = 64;
 /// The reader.
 pub(super) struct Beside<T: Value> {
     reader: DataReader<T>,
-    /// It has to be alive for the reader to be.
-    _participant: DomainParticipant,
+    participant: DomainParticipant,
 }
 
 impl<T: Value> Beside<T> {
@@ -31,34 +31,41 @@ impl<T: Value> Beside<T> {
         let reader = participant.create_datareader(&topic, reader_qos(options))?;
         Ok(Self {
             reader,
-            _participant: participant,
+            participant,
         })
     }
 
-    /// Every sample arrives, in order and as it was written, and compressed where that was wanted.
+    /// Every sample arrives, in order within its key and as it was written, and compressed where
+    /// that was wanted: alone or with its bundle.
     pub(super) fn check(self, options: &Options) -> Result<(), End> {
-        let mut next = 1;
-        while next <= options.count {
+        let mut last: BTreeMap<String, u32> = BTreeMap::new();
+        let mut got = 0;
+        while got < options.count {
             let samples = match self.reader.take_timeout(TAKEN_MAX, POLL) {
                 Ok(samples) => samples,
                 Err(Error::Timeout) => Vec::new(),
                 Err(other) => return Err(other.into()),
             };
             for value in samples.iter().filter_map(Sample::data) {
-                let wanted = make::<T>(options, next, options.key_of(next))?;
-                if value.facts().crc != wanted.facts().crc {
-                    return Err(End::Failure(format!("beside: sample {next} is another")));
+                let facts = value.facts();
+                let wanted = make::<T>(options, facts.seq, options.key_of(facts.seq))?;
+                let before = last.insert(facts.key.clone(), facts.seq);
+                if facts.crc != wanted.facts().crc || before >= Some(facts.seq) {
+                    let (seq, key) = (facts.seq, facts.key);
+                    return Err(End::Failure(format!(
+                        "beside: sample {seq} of {key} after {before:?} is another"
+                    )));
                 }
-                next += 1;
+                got += 1;
             }
             if Instant::now() > options.deadline {
-                let got = next - 1;
                 return Err(End::Timeout(format!("beside: {got} of {}", options.count)));
             }
         }
-        let inflated = self.reader.compression_statistics();
-        if options.codec.is_some() && inflated.samples < u64::from(options.count) {
-            return Err(End::Failure(format!("beside: {inflated:?}")));
+        let samples = self.reader.compression_statistics().samples;
+        let bundles = self.participant.diagnostics().inflated.0;
+        if options.codec.is_some() && samples == 0 && bundles == 0 {
+            return Err(End::Failure("beside: nothing came compressed".into()));
         }
         Ok(())
     }
