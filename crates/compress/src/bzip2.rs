@@ -1,4 +1,8 @@
 //! BZIP2, as a `.bz2` file.
+//!
+//! Alone of the codecs it allocates for each sample, 1 MB or more: the library cannot begin anew
+//! in the memory that it has, and takes memory of others only through its C interface, which is
+//! unsafe.
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 

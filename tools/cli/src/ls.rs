@@ -13,6 +13,11 @@ use crate::options::{BusOptions, LsOptions};
 use crate::output::{Output, Style, clean};
 use crate::policies::{self, NamedValue};
 
+/// What discovery does not tell, and who does.
+const NOT_TOLD: &str = "What compression, bundles and batches came to is counted by each program \
+                        for itself and does not travel: see DataWriter::compression_statistics \
+                        and DataWriter::statistics, or whimbrel demo --compress.";
+
 /// A topic, as JSON shows it.
 #[derive(Serialize, Default, Debug)]
 struct Row {
@@ -62,7 +67,8 @@ pub(crate) fn run(
         return topics.values().try_for_each(|row| output.object(row));
     }
     if args.verbose {
-        return topics.values().try_for_each(|row| verbose(row, output));
+        topics.values().try_for_each(|row| verbose(row, output))?;
+        return output.line(&output.paint(Style::Dim, NOT_TOLD));
     }
     let cells = |row: &Row| {
         vec![

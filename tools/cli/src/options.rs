@@ -135,7 +135,8 @@ pub(crate) struct LsOptions {
     /// Topics to list: a name, where `*` and `?` stand for anything
     #[arg(value_name = "TOPIC", default_value = "*")]
     pub(crate) topic: String,
-    /// List each writer and reader with host and QoS
+    /// List each writer and reader with host and QoS, codecs included; what compression came to is
+    /// known to the programs themselves only
     #[arg(long, short)]
     pub(crate) verbose: bool,
     #[command(flatten)]

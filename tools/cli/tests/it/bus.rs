@@ -24,6 +24,9 @@ fn participants_topics_and_pairs_are_listed() {
     );
     assert!(!text.contains('\x1b'));
 
+    let text = place.run(&["ls", "-v", "Sq*"]).expect(0).stdout;
+    let last = text.lines().last().unwrap();
+    assert!(last.contains("compression_statistics"), "{text}");
     let topics = place
         .run(&["ls", "--json", "-v", "Sq*"])
         .expect(0)
