@@ -168,13 +168,16 @@ fn judged(rates: &Rates) -> Vec<Goal> {
 /// Ping-pong and a stream of 1 kHz: nothing is to be bundled, and nothing may be lost by that.
 fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>, Failure> {
     let both = [whimbrel("automatic", None), whimbrel("off", Some("off"))];
+    let mut unused = whimbrel("a codec that nothing is large enough for", Some("off"));
+    let threshold = ["--compress", "ZLIB:10:8192"];
+    unused.words.extend(threshold.map(str::to_owned));
     let (rounds, per_round) = match setting.extent {
         Extent::Miniature => (5, 20),
         Extent::Quick => (20, 400),
         Extent::Full => (40, 1000),
     };
     let race = Race {
-        contestants: both.to_vec(),
+        contestants: [&both[..], &[unused]].concat(),
         sizes: vec![64, 1024],
         rounds,
         per_round,
@@ -182,24 +185,25 @@ fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>
         link: None,
     };
     let progress = Progress::new("bytes ping-pong", race.turns());
-    let mut ratios = Vec::new();
+    let mut ratios = [Vec::new(), Vec::new()];
     race.run(world, &setting.programs, &progress, &mut |rows| {
-        if let [automatic, off] = &rows[..] {
+        let [automatic, off, unused] = &rows[..] else {
+            return;
+        };
+        for (row, ratios) in [automatic, unused].into_iter().zip(&mut ratios) {
             let (_, [_, ratio, _]) =
-                crate::measure::judge(automatic.spread.rounds(), off.spread.rounds());
-            let (a, b) = (automatic.spread.p50_us(), off.spread.p50_us());
-            ratios.push((ratio, format!("{} B: {a:.2} and {b:.2} µs", automatic.size)));
+                crate::measure::judge(row.spread.rounds(), off.spread.rounds());
+            let (a, b) = (row.spread.p50_us(), off.spread.p50_us());
+            ratios.push((ratio, format!("{} B: {a:.2} and {b:.2} µs", row.size)));
         }
     })?;
     drop(progress);
-    let mut goals: Vec<Goal> = Goal::worst(
-        "bytes.automatic-ping-pong-beside-off",
-        ratios,
-        Side::AtMost,
-        1.02,
-    )
-    .into_iter()
-    .collect();
+    let names = ["automatic", "unused-codec"].map(|it| format!("bytes.{it}-ping-pong-beside-off"));
+    let mut goals: Vec<Goal> = names
+        .into_iter()
+        .zip(ratios)
+        .filter_map(|(name, ratios)| Goal::worst(name, ratios, Side::AtMost, 1.02))
+        .collect();
     goals.push(one_khz(setting, world, &both)?);
     Ok(goals)
 }
