@@ -1,4 +1,4 @@
-//! Class 8: what comes compressed, and what comes many at once.
+//! Class 11: what comes compressed, and what comes many at once.
 
 pub(super) mod batches;
 pub(super) mod bundles;
