@@ -281,12 +281,20 @@ impl Builtin {
         let Some(channel) = self.channels.iter_mut().find(|it| it.writer_entity == to) else {
             return SequenceNumber::ZERO;
         };
-        // What waits leaves first, in order.
-        let ahead = self
-            .waiting
-            .iter()
-            .filter(|waiting| waiting.to == to)
-            .count();
+        // What waits leaves first, in order; what is out of date need not leave.
+        let waiting = self.waiting.iter_mut().filter(|waiting| waiting.to == to);
+        let (mut ahead, mut newest) = (0u64, None);
+        for waiting in waiting {
+            if waiting.change.instance == change.instance {
+                newest = Some((ahead, &mut waiting.change));
+            }
+            ahead = ahead.saturating_add(1);
+        }
+        let both_alive = |it: &NewChange| it.kind == kind && kind == ChangeKind::Alive;
+        if let Some((ahead, older)) = newest.filter(|(_, older)| both_alive(older)) {
+            *older = change;
+            return channel.writer.last_sequence().plus(ahead).next();
+        }
         if ahead == 0 {
             match channel.writer.write(now, change.clone()) {
                 Ok(sequence) => return sequence,
@@ -301,7 +309,6 @@ impl Builtin {
             }
         }
         self.waiting.push(Waiting { to, change });
-        let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
         channel.writer.last_sequence().plus(ahead).next()
     }
 

@@ -113,3 +113,24 @@ fn who_is_ignored_is_not_there_whatever_it_announces() {
     net.member(1).ignore_participant(now, prefix(1));
     assert_eq!(net.member(1).local_writers().count(), 1);
 }
+
+#[test]
+fn of_many_changes_in_a_row_the_last_is_known_at_once() {
+    let mut net = met(config(1), config(2));
+    net.take(1);
+    let now = net.now;
+    for round in 0..2000 {
+        let subscriber = if round < 1999 {
+            SubscriberQos::default().partition("elsewhere")
+        } else {
+            SubscriberQos::default()
+        };
+        let changed = LocalReader {
+            subscriber,
+            ..local_reader("Square")
+        };
+        net.member(2).update_reader(now, changed);
+    }
+    net.run(Duration::from_millis(100));
+    assert_eq!(matched_readers(&net.take(1)).len(), 1, "it is back");
+}
