@@ -38,11 +38,24 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
 /// The tests of the public API, for settings other than the default.
 const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"];
 
-/// Samples reach readers of the same process as they do others.
-const BY_NETWORK: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "off")];
+/// Samples reach readers of the same process as they do others, many datagrams by one call.
+const BY_NETWORK: &[(&str, &str)] = &[
+    ("WHIMBREL_IN_PROCESS", "off"),
+    ("WHIMBREL_SEGMENTATION_OFFLOAD", "on"),
+];
 
-/// Only the callback thread calls listeners.
-const LISTENERS_QUEUED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "queued")];
+/// Only the callback thread calls listeners, and nobody polls.
+const LISTENERS_QUEUED: &[(&str, &str)] = &[
+    ("WHIMBREL_IN_PROCESS", "queued"),
+    ("WHIMBREL_WAITING", "receive"),
+];
+
+/// Everything that is quicker is off: what waits sleeps, and one thread receives for all.
+const NO_FAST_PATHS: &[(&str, &str)] = &[
+    ("WHIMBREL_IN_PROCESS", "off"),
+    ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+    ("WHIMBREL_WAITING", "sleep"),
+];
 
 const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
 
@@ -82,6 +95,11 @@ pub(crate) const STEPS: &[Step] = &[
         env: LISTENERS_QUEUED,
         count: Count::TestResults,
         ..step("tests with queued listeners", PUBLIC_API, 600)
+    },
+    Step {
+        env: NO_FAST_PATHS,
+        count: Count::TestResults,
+        ..step("tests without fast paths", PUBLIC_API, 600)
     },
     Step {
         env: MODELS,

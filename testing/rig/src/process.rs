@@ -24,6 +24,9 @@ pub struct Process {
 pub struct Usage {
     /// Time on a core, in nanoseconds.
     pub cpu_ns: u64,
+    /// Of that, in the system: its calls, and what interrupts brought. Counted in hundredths of a
+    /// second.
+    pub system_ns: u64,
     /// How often a thread gave up its core to wait.
     pub waits: u64,
     /// How often a thread lost its core to another.
@@ -48,7 +51,8 @@ impl Usage {
         let mut usage = Self::default();
         for task in tasks.into_iter().flatten().flatten() {
             let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
-            usage = usage.plus(usage_of(&read("schedstat"), &read("status")));
+            let of_task = usage_of(&read("schedstat"), &read("status"), &read("stat"));
+            usage = usage.plus(of_task);
         }
         usage
     }
@@ -57,6 +61,7 @@ impl Usage {
     pub fn since(self, earlier: Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             waits: self.waits.saturating_sub(earlier.waits),
             preempted: self.preempted.saturating_sub(earlier.preempted),
         }
@@ -66,6 +71,7 @@ impl Usage {
     pub fn plus(self, other: Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns + other.cpu_ns,
+            system_ns: self.system_ns + other.system_ns,
             waits: self.waits + other.waits,
             preempted: self.preempted + other.preempted,
         }
@@ -223,6 +229,11 @@ impl Drop for Process {
     }
 }
 
+/// Where the time in the system is in a file `stat`, counted from the state on, in ticks that are
+/// a hundredth of a second on every Linux. proc_pid_stat(5).
+const STIME: usize = 12;
+const TICK_NS: u64 = 10_000_000;
+
 /// What a process holds, by its file `status`. proc_pid_status(5).
 fn holding_of(status: &str) -> Option<Holding> {
     let field = |name| {
@@ -237,10 +248,13 @@ fn holding_of(status: &str) -> Option<Holding> {
 }
 
 /// What one thread has used, by its files `schedstat` and `status`.
-fn usage_of(schedstat: &str, status: &str) -> Usage {
+fn usage_of(schedstat: &str, status: &str, stat: &str) -> Usage {
     let number = |text: Option<&str>| text.and_then(|it| it.trim().parse().ok()).unwrap_or(0);
     let field = |name| number(status.lines().find_map(|line| line.strip_prefix(name)));
+    // Behind the name, which may have any character in it: the state, then numbers.
+    let behind = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     Usage {
+        system_ns: number(behind.split_whitespace().nth(STIME)) * TICK_NS,
         cpu_ns: number(schedstat.split_whitespace().next()),
         waits: field("voluntary_ctxt_switches:"),
         preempted: field("nonvoluntary_ctxt_switches:"),
@@ -302,9 +316,11 @@ mod tests {
     #[test]
     fn usage_is_read_from_what_the_kernel_says() {
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
-        let usage = usage_of("1500 20 3\n", status);
+        let stat = "77 (a) b) S 1 77 77 0 -1 4194560 10 0 0 0 31 4 0 0 20 0 1 0 9 9 9\n";
+        let usage = usage_of("1500 20 3\n", status, stat);
+        assert_eq!(usage.system_ns, 40_000_000);
         assert_eq!((usage.cpu_ns, usage.waits, usage.preempted), (1500, 7, 9));
-        assert_eq!(usage_of("", ""), Usage::default());
+        assert_eq!(usage_of("", "", ""), Usage::default());
         let later = usage.plus(usage);
         assert_eq!(later.since(usage), usage);
     }

@@ -3,6 +3,7 @@
 
 mod count;
 mod judge;
+mod stream;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
@@ -72,14 +73,24 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
             per_message,
         });
     }
-    Ok(Report {
+    let mut report = Report {
         name: "calls",
         facts,
         tables: vec![table(&rows)],
         records: rows.iter().map(record).collect(),
         goals: judge::goals(&figures(&rows)),
         partial: !arguments.contestants.is_empty(),
-    })
+    };
+    if rows
+        .iter()
+        .any(|it| it.contestant.product == Product::Whimbrel)
+    {
+        let counters = stream::count(&programs, &stage, (rows.len() + 1, SIZE))?;
+        report.tables.push(stream::table(counters));
+        report.records.push(stream::record(counters));
+        report.goals.push(stream::goal(counters));
+    }
+    Ok(report)
 }
 
 fn figures(rows: &[Row]) -> Vec<(Contestant, Counts)> {

@@ -147,6 +147,7 @@ fn idle(starters: &[Starter<'_>]) -> Result<Vec<Usage>, String> {
         let both = used(pair).since(*before);
         Usage {
             cpu_ns: both.cpu_ns / 2,
+            system_ns: both.system_ns / 2,
             waits: both.waits / 2,
             preempted: both.preempted / 2,
         }

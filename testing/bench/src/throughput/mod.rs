@@ -40,10 +40,11 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         }
     }
     note("load_after", machine::load());
-    let tables = plan
-        .readers
-        .iter()
-        .map(|readers| rows::table(&rows, *readers, &plan));
+    let readers = plan.readers.iter();
+    let tables = readers.flat_map(|readers| {
+        let rates = rows::table(&rows, *readers, &plan);
+        [rates, rows::work(&rows, *readers)]
+    });
     Ok(Report {
         name: "throughput",
         facts,

@@ -90,6 +90,18 @@ impl Row {
         self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
     }
 
+    /// Of that, what the system takes: its calls, wake-ups and interrupts. What disturbs the
+    /// counting may not make it more than all.
+    fn system_us(&self) -> f64 {
+        let system_ns = self.used.system_ns.min(self.used.cpu_ns);
+        system_ns as f64 / 1000.0 / self.total.received.max(1) as f64
+    }
+
+    /// How often a thread waited, for each sample.
+    fn waits(&self) -> f64 {
+        self.used.waits as f64 / self.total.received.max(1) as f64
+    }
+
     /// One line for a person who waits.
     pub(super) fn progress(&self) -> String {
         format!(
@@ -116,6 +128,8 @@ impl Row {
             .number("lost_percent_at_80", self.lost_easy().unwrap_or(f64::NAN))
             .number("refused", self.total.refused as f64)
             .number("cpu_us_per_sample", self.cpu_us())
+            .number("system_us_per_sample", self.system_us())
+            .number("waits_per_sample", self.waits())
     }
 }
 
@@ -123,6 +137,38 @@ impl Row {
 pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Option<&Row> {
     rows.iter()
         .find(|row| row.flow == flow && row.readers == readers && row.size == size)
+}
+
+/// Where the time of cores goes: to the system, and to the product's own work.
+pub(super) fn work(rows: &[Row], readers: usize) -> Table {
+    let share = |us: f64, row: &Row| {
+        let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
+        format!("{us:.2} ({percent:.0} %)")
+    };
+    let line = |row: &Row| {
+        vec![
+            row.flow.name(),
+            format!("{} B", row.size),
+            format!("{:.2}", row.cpu_us()),
+            share(row.system_us(), row),
+            share(row.cpu_us() - row.system_us(), row),
+            format!("{:.3}", row.waits()),
+        ]
+    };
+    let of_readers = rows.iter().filter(|row| row.readers == readers);
+    let head = [
+        "stream",
+        "size",
+        "cpu us/sample",
+        "system",
+        "own",
+        "waits/sample",
+    ];
+    Table {
+        title: format!("{readers} readers: where the time of cores goes"),
+        head: head.map(str::to_owned).to_vec(),
+        lines: of_readers.map(line).collect(),
+    }
 }
 
 /// Rates, with losses where there were any.
@@ -182,6 +228,24 @@ mod tests {
             );
         }
         assert_eq!(row.rate(), 20.0);
+    }
+
+    #[test]
+    fn the_time_of_cores_is_split_in_what_the_system_takes_and_the_rest() {
+        let mut row = Row::new(FLOWS[0], 1, 16);
+        let used = Usage {
+            cpu_ns: 400_000,
+            system_ns: 300_000,
+            waits: 50,
+            ..Usage::default()
+        };
+        row.add(sent(100), &[received(100)], used);
+        let table = work(&[row.clone()], 1);
+        assert_eq!(
+            table.lines[0][2..],
+            ["4.00", "3.00 (75 %)", "1.00 (25 %)", "0.500"]
+        );
+        assert!(work(&[row], 4).lines.is_empty());
     }
 
     #[test]

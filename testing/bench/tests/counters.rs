@@ -1,0 +1,55 @@
+//! What a reliable sample costs in steady state, counted by the kernel.
+//!
+//! `cargo xtask bench calls` has the goals themselves. Here a machine may be as busy as it likes:
+//! timers then ask for what is late, and who is preempted with a lock makes others wait. So the
+//! bounds lie between what one sample may cost and one more call of that kind for each.
+
+#![allow(missing_docs)]
+
+use std::process::Command;
+
+/// One is wanted, sent, received or waited for.
+const CALLS_MAX: f64 = 1.5;
+
+/// None is wanted.
+const FUTEXES_MAX: f64 = 0.5;
+
+const ACKNACKS_MAX: f64 = 0.1;
+
+/// The figure of a line `goal: NAME measured FIGURE ...`.
+fn figure(text: &str, name: &str) -> f64 {
+    let begin = format!("goal: {name} measured ");
+    let found = text.lines().find_map(|line| line.strip_prefix(&begin));
+    let word = found.and_then(|rest| rest.split_whitespace().next());
+    let figure = word.and_then(|word| word.parse().ok());
+    figure.unwrap_or_else(|| panic!("no figure of {name} in:\n{text}"))
+}
+
+#[test]
+fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_of_receiving() {
+    let out = std::env::temp_dir().join(format!("whimbrel-counters-{}", std::process::id()));
+    let ran = Command::new(env!("CARGO_BIN_EXE_whimbrel-bench"))
+        .args(["calls", "--messages", "800", "--contestant", "whimbrel"])
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    // Nobody reads it.
+    let _ = std::fs::remove_dir_all(&out);
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let why = String::from_utf8_lossy(&ran.stderr);
+    assert!(text.contains("goals: "), "{why}");
+    for mode in ["listener", "waitset", "take", "async"] {
+        let of = |kind: &str| figure(&text, &format!("calls.{mode}.{kind}-per-message"));
+        for kind in ["sends", "receives", "waits"] {
+            assert!(of(kind) <= CALLS_MAX, "{mode}, {kind}:\n{text}");
+        }
+        assert!(
+            of("sends") >= 1.0 && of("receives") >= 1.0,
+            "{mode}:\n{text}"
+        );
+        assert!(of("futexes") <= FUTEXES_MAX, "{mode}:\n{text}");
+    }
+    let acknacks = figure(&text, "calls.stream.acknacks-per-sample");
+    assert!(acknacks <= ACKNACKS_MAX, "{text}");
+}
