@@ -50,6 +50,11 @@ impl<'a> Bus<'a> {
         let participant = builder
             .build()
             .map_err(Failure::run("joining the domain"))?;
+        if settings.multicast && participant.diagnostics().multicast_interfaces.is_empty() {
+            return Err(Failure::Run(
+                "-multicast: no interface in use carries multicast".into(),
+            ));
+        }
         Ok(Self {
             participant,
             settings,

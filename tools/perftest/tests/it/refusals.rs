@@ -43,6 +43,24 @@ fn interfaces_that_are_not_there_are_named() {
 }
 
 #[test]
+fn multicast_that_no_interface_carries_is_told() {
+    // The tests of this repository keep to loopback, which carries it only once it is told to.
+    let flags = std::fs::read_to_string("/sys/class/net/lo/flags").unwrap();
+    let flags = u32::from_str_radix(flags.trim().trim_start_matches("0x"), 16).unwrap();
+    const IFF_MULTICAST: u32 = 0x1000;
+    if flags & IFF_MULTICAST != 0 {
+        return;
+    }
+    let ended = Running::start("-sub -multicast").end();
+    assert_eq!(ended.code(), Some(1), "{}", ended.err);
+    assert!(
+        ended.err.contains("-multicast: no interface"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
 fn an_output_file_that_cannot_be_is_told_before_the_test() {
     let ended = Running::start("-sub -outputFile /nowhere/at/all").end();
     assert_eq!(ended.code(), Some(1));
