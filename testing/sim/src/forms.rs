@@ -126,9 +126,11 @@ pub fn of_reader(scenario: &Scenario, plan: usize) -> Option<CompressionIds> {
     (scenario.forms && !draw(scenario, 2, plan).is_multiple_of(4)).then_some(CompressionIds::ALL)
 }
 
-/// Whether the reader of a plan takes batches where it is told of writers.
+/// Whether the reader of a plan takes batches where it is told of writers; readers in one group
+/// all do, as they hear what is for the others too.
 pub fn takes_batches(scenario: &Scenario, plan: usize) -> bool {
-    is_told(scenario) || scenario.forms && !draw(scenario, 4, plan).is_multiple_of(4)
+    let drawn = || scenario.multicast_data || !draw(scenario, 4, plan).is_multiple_of(4);
+    is_told(scenario) || scenario.forms && drawn()
 }
 
 /// The codecs by which a node takes whole messages.
