@@ -240,7 +240,7 @@ pub(super) fn crossovers(section: &Section) -> String {
                 short(high as f64)
             ),
             [None, Some(first)] => format!("at every size, from {} B", short(first as f64)),
-            [_, None] => "at no size".into(),
+            [_, None] => "from no size on".into(),
         };
         vec![escape(&it.a), escape(&it.b), from]
     });
