@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+
+/// Room for the sockets of a quiet host.
+const TABLE_BYTES: usize = 16 * 1024;
 
 /// The UDP ports at which anybody listens on this host, by either IP version, as this thread's
 /// network has them.
@@ -10,12 +13,19 @@ use std::io;
 /// # Errors
 /// Where the system does not tell.
 pub fn udp_ports() -> io::Result<BTreeSet<u16>> {
-    let mut ports = listed(&fs::read_to_string("/proc/thread-self/net/udp")?);
+    let mut ports = listed(&table("/proc/thread-self/net/udp")?);
     // There is no such table without IPv6.
-    if let Ok(table) = fs::read_to_string("/proc/thread-self/net/udp6") {
+    if let Ok(table) = table("/proc/thread-self/net/udp6") {
         ports.extend(listed(&table));
     }
     Ok(ports)
+}
+
+/// What the system writes anew for each reader, in few pieces.
+fn table(path: &str) -> io::Result<String> {
+    let mut text = String::with_capacity(TABLE_BYTES);
+    fs::File::open(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// The local ports in a table of sockets: lines `SLOT: ADDRESS:PORT REMOTE ...` under a headline.

@@ -18,7 +18,7 @@ use crate::change::ChangeKind;
 impl ReaderCache {
     /// The slot of the instance of `change`, where that can be kept beside it.
     pub(super) fn lone_place(&mut self, change: &CacheChange) -> Option<Slot> {
-        let alone = self.lone.is_none() && self.order.is_empty();
+        let alone = self.lone().is_none() && self.order.is_empty();
         if !alone || change.kind != ChangeKind::Alive {
             return None;
         }
@@ -52,16 +52,25 @@ impl ReaderCache {
         };
         let bytes = self.tally.bytes.saturating_add(held_by(&stored));
         self.account.set(bytes);
-        self.lone = Some(Lone {
+        **self.lone.get_or_insert_default() = Some(Lone {
             slot,
             handle: change.instance,
             stored,
         });
     }
 
+    /// Such a sample, if there is one.
+    pub(super) fn lone(&self) -> Option<&Lone> {
+        self.lone.as_deref()?.as_ref()
+    }
+
+    fn take_out_lone(&mut self) -> Option<Lone> {
+        self.lone.as_deref_mut()?.take()
+    }
+
     /// Takes the only sample there is, if it is such a one and `selector` selects it.
     pub fn take_lone(&mut self, selector: &Selector) -> Option<CachedSample> {
-        let lone = self.lone.as_ref()?;
+        let lone = self.lone()?;
         let of_instance = match selector.instance {
             Which::Any => true,
             Which::Exactly(handle) => handle == lone.handle,
@@ -75,7 +84,7 @@ impl ReaderCache {
         if !(of_instance && states && selector.max_samples > 0) {
             return None;
         }
-        let Lone { handle, stored, .. } = self.lone.take()?;
+        let Lone { handle, stored, .. } = self.take_out_lone()?;
         self.account.set(self.tally.bytes);
         Some(CachedSample {
             info: info(&stored, InstanceState::Alive, ViewState::NotNew, handle),
@@ -93,7 +102,7 @@ impl ReaderCache {
         views: ViewStates,
         instances: InstanceStates,
     ) -> bool {
-        self.lone.is_some()
+        self.lone().is_some()
             && samples.contains(SampleState::NotRead)
             && views.contains(ViewState::NotNew)
             && instances.contains(InstanceState::Alive)
@@ -101,7 +110,7 @@ impl ReaderCache {
 
     /// Puts the sample that is beside its instance, if there is one, into it.
     pub(super) fn seat_lone(&mut self) {
-        let Some(Lone { slot, stored, .. }) = self.lone.take() else {
+        let Some(Lone { slot, stored, .. }) = self.take_out_lone() else {
             return;
         };
         if let Some(instance) = self.slots.get_mut(slot) {
@@ -115,12 +124,12 @@ impl ReaderCache {
 
     /// How many such samples there are: one or none.
     pub(super) fn lone_count(&self) -> usize {
-        usize::from(self.lone.is_some())
+        usize::from(self.lone().is_some())
     }
 
     /// The sample beside the instance in `slot`, if there is one.
     pub(super) fn lone_of(&self, slot: Slot) -> Option<&Stored> {
-        let lone = self.lone.as_ref().filter(|lone| lone.slot == slot)?;
+        let lone = self.lone().filter(|lone| lone.slot == slot)?;
         Some(&lone.stored)
     }
 }

@@ -32,6 +32,7 @@ mod tests;
 pub use sample::{Added, CacheChange, CachedSample, KeySource};
 pub use selector::{Selector, Which};
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -90,8 +91,8 @@ pub struct ReaderCache {
     config: CacheConfig,
     index: BTreeMap<InstanceHandle, Slot>,
     slots: Table,
-    /// A sample without an other beside it.
-    lone: Option<Lone>,
+    /// A sample without another beside it; its room is made with the first.
+    lone: Option<Box<Option<Lone>>>,
     /// The instance met last: streams mostly stay with one.
     recent: Option<(InstanceHandle, Slot)>,
     order: Order,
@@ -286,8 +287,7 @@ impl ReaderCache {
         let seated: usize = slots.map(instance::Instance::recounted_bytes).sum();
         seated
             + self
-                .lone
-                .as_ref()
+                .lone()
                 .map_or(0, |lone| instance::held_by(&lone.stored))
     }
 
