@@ -44,6 +44,8 @@ struct Net {
     now: Instant,
     writer: Writer,
     readers: Vec<Reader>,
+    /// The readers have joined a group.
+    group: Option<Locator>,
     lose_percent: u64,
     state: u64,
     /// Kinds of submessages that reached each reader.
@@ -69,6 +71,7 @@ impl Net {
             now: START,
             writer: Writer::new(config),
             readers: vec![],
+            group: None,
             lose_percent: 0,
             state: 7,
             heard: vec![],
@@ -102,7 +105,7 @@ impl Net {
         self.writer.handle_matched(
             self.now,
             MatchedReader {
-                group: None,
+                group: self.group,
                 guid: reader_guid(at),
                 reliable: true,
                 durable,
@@ -155,7 +158,8 @@ impl Net {
             let mut answers = Sent::default();
             for (to, message) in sent.0 {
                 for at in 0..self.readers.len() {
-                    if to.contains(&locator(10 + at as u8)) && !self.loses() {
+                    let all = self.group.is_some_and(|group| to.contains(&group));
+                    if (all || to.contains(&locator(10 + at as u8))) && !self.loses() {
                         self.give(at, &message);
                     }
                 }
@@ -277,6 +281,25 @@ fn those_who_understand_get_batches_and_the_others_data() {
     );
     assert!(net.writer.is_acknowledged(net.writer.last_sequence()));
     assert_eq!(net.writer.statistics().batches, 5);
+}
+
+#[test]
+fn batches_go_to_no_group_in_which_some_may_take_none() {
+    for (others, batches) in [(true, 5), (false, 0)] {
+        let mut net = Net::new(limits(10), |_| {});
+        net.group = Some(locator(99));
+        let (batched, other) = (net.join(true, false), net.join(others, false));
+        net.pass(3);
+        (1..46).for_each(|number| net.write(number));
+        net.pass(30);
+        for at in [batched, other] {
+            assert_eq!(net.taken(at), (1..46).collect::<Vec<_>>());
+        }
+        // What is for the other form would be refused by both.
+        assert_eq!(net.kinds(batched, "batch"), 5);
+        assert_eq!(net.kinds(other, "batch"), batches);
+        assert_eq!(net.kinds(batched, "data"), 0);
+    }
 }
 
 #[test]

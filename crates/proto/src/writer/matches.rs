@@ -14,7 +14,11 @@ pub(super) const LOCAL_MESSAGE_BYTES_MIN: usize = 32 * 1024;
 
 impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
-    pub fn handle_matched(&mut self, now: Instant, reader: MatchedReader) {
+    pub fn handle_matched(&mut self, now: Instant, mut reader: MatchedReader) {
+        if self.batches.is_some() {
+            // A group would hear both what is for those who take batches and what is for others.
+            reader.group = None;
+        }
         self.unseal();
         let guid = reader.guid;
         let packed = reader.packed || self.forms.packed;
