@@ -120,9 +120,9 @@ impl DomainParticipantBuilder {
     /// Whether new samples for readers of this participant may come by multicast, one datagram for
     /// all of them, and whether its writers send so to readers that announced the same; off by
     /// default, also by `WHIMBREL_MULTICAST_DATA`. Repairs, samples for anybody else, and those of
-    /// writers with a batch limit go to each by itself. The group is that of RTPS 2.5 §9.6.2.4 for data, 239.255.0.1, at the
-    /// domain's port for it. Where a network has multicast but does not carry it, everything
-    /// reliable arrives as repairs and nothing else arrives.
+    /// writers with a batch limit go to each by itself. The group is that of RTPS 2.5 §9.6.2.4 for
+    /// data, 239.255.0.1, at the domain's port for it. Where a network has multicast but does not
+    /// carry it, everything reliable arrives as repairs and nothing else arrives.
     #[must_use]
     pub fn multicast_data(mut self, yes: bool) -> Self {
         self.asked.multicast_data = Some(yes);
