@@ -153,6 +153,7 @@ impl Participant {
     }
 
     fn send_probes(&mut self, change: &Change, outbox: &mut impl Outbox) {
+        let is_first_round = self.probes.probed < self.config.probe.len();
         let due = self.probes.take_due();
         if due.is_empty() {
             return;
@@ -167,7 +168,11 @@ impl Participant {
             .copied()
             .filter(|locator| !taken.contains(&(locator.kind, locator.port)))
             .collect();
-        outbox.retain_listened(&mut due);
+        // What the system says of sockets that come and go meanwhile may leave some out, and who
+        // starts must find all that are there.
+        if !is_first_round {
+            outbox.retain_listened(&mut due);
+        }
         let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
         self.statistics.probes_sent = self.statistics.probes_sent.saturating_add(count);
         self.send_own(change, Meant::Listener, &due, outbox);
@@ -347,10 +352,8 @@ impl Participant {
         let mut to: Vec<Locator> = self.config.announce_to.clone();
         // Who was probed may know us already though its answer has not arrived.
         let probed = self.config.probe.iter().take(self.probes.probed);
-        let mut probed: Vec<Locator> = probed.copied().collect();
-        outbox.retain_listened(&mut probed);
         let known = self.remotes.values().flat_map(|remote| &remote.reached);
-        for locator in probed.iter().chain(known) {
+        for locator in probed.chain(known) {
             if !to.contains(locator) {
                 to.push(*locator);
             }

@@ -178,19 +178,27 @@ fn a_farewell_reaches_those_that_were_only_probed() {
 }
 
 #[test]
-fn ports_at_which_nobody_listens_are_not_probed() {
+fn ports_at_which_nobody_listens_are_probed_once() {
     let config = probing(1);
-    let listening = config.probe[3];
+    let probe = config.probe.clone();
+    let listening = probe[3];
     let mut participant = Participant::new(Instant(0), config);
-    let mut probed = Reached {
+    let mut reached = Reached {
         listening: Some(listening.port),
         ..Reached::default()
     };
-    participant.handle_timeout(Instant(0));
-    participant.poll_transmit(Instant(0), &mut probed);
-    assert_eq!(probed.sent_to, [listening]);
-    assert_eq!(participant.statistics().probes_sent, 1);
-    participant.depart(Instant(1));
-    participant.poll_transmit(Instant(1), &mut probed);
-    assert_eq!(probed.sent_to, [listening; 2]);
+    // Several rounds: a minute of announcements.
+    let mut now = Instant(0);
+    while now < Instant(0).after(Duration::from_secs(60)) {
+        participant.handle_timeout(now);
+        participant.poll_transmit(now, &mut reached);
+        now = participant.poll_timeout().unwrap().0;
+    }
+    let times = |of: &Locator| reached.sent_to.iter().filter(|to| *to == of).count();
+    // The first is its own.
+    for locator in probe.iter().skip(1) {
+        let rounds = times(locator);
+        assert_eq!(rounds > 1, *locator == listening, "{rounds}");
+        assert!(rounds > 0);
+    }
 }
