@@ -125,6 +125,8 @@ impl Writer {
             return Ok(());
         }
         match fragments {
+            // It has fragments of the change in a form in which it is not served any more.
+            Some(fragments) if nack.state.base().0 > fragments => reader.request_whole(sequence),
             Some(fragments) if sequence >= reader.first_relevant => {
                 let request = FragmentRequest {
                     sequence,

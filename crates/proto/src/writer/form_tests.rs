@@ -8,8 +8,11 @@ use core::net::SocketAddr;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
-use whimbrel_base::time::Instant;
+use whimbrel_base::sequence::{Count, FragmentNumber};
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::message::{Submessage, Submessages};
+use whimbrel_wire::number_set::FragmentNumberSet;
+use whimbrel_wire::submessage::NackFrag;
 
 use super::tests::{acknack, change, matched, writer};
 use super::{NewChange, Writer};
@@ -131,4 +134,30 @@ fn repairs_come_in_the_form_of_the_reader_and_follow_it() {
     writer.handle_unmatched(NOW, reader(3, 1, false).guid);
     writer.handle_unmatched(NOW, readers[1].guid);
     assert_eq!(again(&mut writer, 1, 4), [(1, vec![PACKED; 4])].into());
+}
+
+#[test]
+fn who_has_fragments_of_a_form_that_is_over_gets_all_of_the_other() {
+    // The one who needed plain changes at this address goes while one is on its way.
+    let readers = [reader(1, 1, true), reader(2, 1, false)];
+    let (mut writer, ports) = written(&readers, packed(9000, 2500));
+    assert_eq!(ports, [(1, vec![PLAIN; 8])].into());
+    let number = writer.last_sequence();
+    writer.handle_unmatched(NOW, readers[1].guid);
+    let mut state = FragmentNumberSet::new(FragmentNumber(8));
+    state.insert(FragmentNumber(8));
+    let nack = NackFrag {
+        reader: readers[0].guid.entity,
+        writer: writer.guid().entity,
+        number,
+        state,
+        count: Count(1),
+    };
+    let later = NOW.after(Duration::from_millis(100));
+    writer
+        .handle_nack_frag(later, readers[0].guid, &nack)
+        .unwrap();
+    let mut ports = Ports::default();
+    writer.poll_transmit(later, &mut ports);
+    assert_eq!(ports.0, [(1, vec![PACKED; 2])].into());
 }
