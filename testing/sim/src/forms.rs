@@ -126,10 +126,10 @@ pub fn of_reader(scenario: &Scenario, plan: usize) -> Option<CompressionIds> {
     (scenario.forms && !draw(scenario, 2, plan).is_multiple_of(4)).then_some(CompressionIds::ALL)
 }
 
-/// Whether the reader of a plan takes batches where it is told of writers; readers in one group
-/// all do, as they hear what is for the others too.
-pub fn takes_batches(scenario: &Scenario, plan: usize) -> bool {
-    let drawn = || scenario.multicast_data || !draw(scenario, 4, plan).is_multiple_of(4);
+/// Whether the readers of a node take batches where they are told of writers; those in one group
+/// all do, as they hear what is for the others too, and so do all of one node.
+pub fn takes_batches(scenario: &Scenario, node: usize) -> bool {
+    let drawn = || scenario.multicast_data || !draw(scenario, 4, node).is_multiple_of(4);
     is_told(scenario) || scenario.forms && drawn()
 }
 

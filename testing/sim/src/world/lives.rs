@@ -178,7 +178,7 @@ impl World {
             receive_buffer_bytes: 0,
             packed_messages: forms::of_node(&self.scenario, reader_node),
             packed: taken.intersects(form.codec),
-            batches: forms::takes_batches(&self.scenario, plan),
+            batches: forms::takes_batches(&self.scenario, reader_node),
             guid: reader,
             reliable: settings.reliable,
             durable: settings.durable,
@@ -224,10 +224,12 @@ impl World {
             return;
         };
         let settings = self.scenario.writers[plan];
+        let takes_batches = forms::takes_batches(&self.scenario, node);
         let form = forms::of_writer(&self.scenario, plan);
         let matched = MatchedWriter {
             packs: !form.codec.is_empty(),
-            batches: form.batch.is_some(),
+            // Who takes none does not know that there are any.
+            batches: form.batch.is_some() && takes_batches,
             guid: writer,
             reliable: settings.reliable,
             durable: settings.durable,
