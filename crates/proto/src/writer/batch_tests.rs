@@ -131,17 +131,16 @@ impl Net {
     }
 
     fn write(&mut self, number: i64) {
+        self.write_large(number, number as usize % 30);
+    }
+
+    fn write_large(&mut self, number: i64, more: usize) {
         let new = NewChange {
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: Timestamp(number),
             payload: SharedBytes::from_vec(
-                [
-                    &[0, 1, 0, 0][..],
-                    &number.to_le_bytes(),
-                    &[7; 30][..number as usize % 30],
-                ]
-                .concat(),
+                [&[0, 1, 0, 0][..], &number.to_le_bytes(), &vec![7; more]].concat(),
             )
             .into(),
             packed: None,
@@ -157,6 +156,7 @@ impl Net {
             self.writer.poll_transmit(self.now, &mut sent);
             let mut answers = Sent::default();
             for (to, message) in sent.0 {
+                assert!(message.len() <= 65_507, "{}", message.len());
                 for at in 0..self.readers.len() {
                     let all = self.group.is_some_and(|group| to.contains(&group));
                     if (all || to.contains(&locator(10 + at as u8))) && !self.loses() {
@@ -388,4 +388,19 @@ fn a_lone_sample_waits_no_longer_than_it_may() {
     net.writer.flush();
     net.drain();
     assert_eq!(net.taken(batched), [2]);
+}
+
+#[test]
+fn history_of_large_samples_comes_in_batches_that_fit_a_datagram() {
+    for bytes in [1000, 20_000, 59_000] {
+        let mut net = Net::new(limits(100), |config| {
+            config.durable = true;
+            config.message_bytes_max = 65_507;
+        });
+        // Nobody is there, so none of them is in a batch yet.
+        (1..41).for_each(|number| net.write_large(number, bytes));
+        let late = net.join(true, true);
+        net.pass(2000);
+        assert_eq!(net.taken(late), (1..41).collect::<Vec<_>>(), "{bytes}");
+    }
 }

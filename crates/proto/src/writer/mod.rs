@@ -319,6 +319,9 @@ impl Writer {
     /// Counts a change with a payload of `bytes`; gives what is charged up to it.
     fn count_written(&mut self, bytes: usize) -> u64 {
         self.statistics.count_written(bytes);
+        if let Some(batches) = &mut self.batches {
+            batches.note_written(bytes);
+        }
         self.window.note_written(bytes)
     }
 

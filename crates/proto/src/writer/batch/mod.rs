@@ -65,6 +65,11 @@ impl Batches {
         bytes > self.limits.bytes_max
     }
 
+    /// A change with a payload of so many octets was written.
+    pub(super) fn note_written(&mut self, bytes: usize) {
+        self.records.note_written(bytes, self.limits.bytes_max);
+    }
+
     /// Puts the batch of `change` together again, where it is not kept as it was sent.
     pub(super) fn restore(&mut self, change: SequenceNumber, history: &HistoryCache) {
         let Some(record) = self.records.at_change(change) else {

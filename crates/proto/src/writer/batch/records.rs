@@ -15,8 +15,11 @@ use whimbrel_wire::submessage::{BatchedSample, BatchedSamplesWriter, Content};
 /// Byte order of what is said of samples.
 const ENDIAN: Endian = Endian::Little;
 
-/// Changes of which nothing was sent are put into batches of so many.
-const UNSENT_SAMPLES: u64 = 32;
+/// Changes of which nothing was sent are put into batches of so many at most.
+const UNSENT_SAMPLES_MAX: u64 = 32;
+
+/// What a sample may take of a batch beside its data, in octets.
+const BESIDE_SAMPLE_BYTES: usize = 80;
 
 /// Records beyond twice those that were needed last are looked through.
 const SWEEP_MIN: usize = 64;
@@ -114,13 +117,33 @@ pub(crate) struct Record {
 }
 
 /// All batches so far: together they hold each change that was sent, or given up, once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Records {
     all: VecDeque<Record>,
     sweep_at: usize,
+    /// So many changes fit a batch whatever they are.
+    unsent_samples: u64,
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self {
+            all: VecDeque::new(),
+            sweep_at: 0,
+            unsent_samples: UNSENT_SAMPLES_MAX,
+        }
+    }
 }
 
 impl Records {
+    /// A sample of `bytes` was written, of which batches hold `bytes_max`.
+    pub(crate) fn note_written(&mut self, bytes: usize, bytes_max: usize) {
+        let each = bytes.saturating_add(BESIDE_SAMPLE_BYTES);
+        let fit = bytes_max.checked_div(each).unwrap_or(0);
+        let fit = u64::try_from(fit).unwrap_or(u64::MAX).max(1);
+        self.unsent_samples = self.unsent_samples.min(fit);
+    }
+
     /// The number of the next batch.
     pub(crate) fn next_number(&self) -> SequenceNumber {
         let last = self.all.back();
@@ -164,7 +187,7 @@ impl Records {
     pub(crate) fn cover(&mut self, last: SequenceNumber) {
         while self.next_change() <= last {
             let first = self.next_change();
-            let end = first.plus(UNSENT_SAMPLES).previous().min(last);
+            let end = first.plus(self.unsent_samples).previous().min(last);
             self.push(first, end, None);
         }
     }
