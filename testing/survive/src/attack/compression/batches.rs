@@ -5,7 +5,7 @@ use whimbrel_base::reject::RejectKind;
 use whimbrel_compress::CodecKind;
 
 use super::super::case::{Attack, Case, Scene};
-use super::{Block, with_ours};
+use super::{Block, with_ours, zeros};
 
 /// Submessage ids.
 const DATA_BATCH: u8 = 0x18;
@@ -132,8 +132,7 @@ pub(crate) const CASES: &[Case] = &[
             it.announce_batches();
             let plain = it.scene.payload(1, &[1; 8]);
             let honest = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &plain)?;
-            let bomb = [&[0, 1, 0, 0][..], &vec![0; 1 << 20]].concat();
-            let bomb = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &bomb)?;
+            let bomb = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &zeros())?;
             for (block, claims) in [(&honest, 1), (&honest, 17), (&bomb, 16), (&bomb, 8000)] {
                 let mut block = block.clone();
                 block.claims = claims;
