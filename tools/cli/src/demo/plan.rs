@@ -20,6 +20,10 @@ pub(super) const FAST_LINES_MAX: u64 = 100_000;
 /// How long anything may take that takes no time when all is well.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long the two may take to find one another: where the one probe of this host's ports by which
+/// they meet is among the datagrams that are lost, the next comes within 15 s.
+pub(super) const MEETING_PATIENCE: Duration = Duration::from_secs(20);
+
 /// Datagrams lost on purpose, of a thousand.
 pub(super) const LOSS_PER_MILLE: u16 = 50;
 

@@ -7,7 +7,9 @@ use whimbrel::{DataWriter, DataWriterQos, DomainParticipant};
 
 use super::log::{Log, source_of};
 use super::message::{Report, Smaller, Written, child, tell};
-use super::plan::{FAST_LINES_MAX, PATIENCE, STEADY_RATE, TOPIC, join, steady_lines};
+use super::plan::{
+    FAST_LINES_MAX, MEETING_PATIENCE, PATIENCE, STEADY_RATE, TOPIC, join, steady_lines,
+};
 use crate::failure::Failure;
 use crate::known::LogLine;
 use crate::options::{self, DemoChild};
@@ -51,7 +53,9 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
         .max_blocking_time(whimbrel::Duration::from(PATIENCE))
         .resource_limits(ResourceLimits::UNLIMITED.max_samples(UNACKNOWLEDGED_MAX));
     let writer = participant.create_datawriter(&topic, made_smaller(qos, &args.smaller))?;
-    if !stop::within(PATIENCE, |slice| writer.wait_for_matched(1, slice).is_ok())? {
+    if !stop::within(MEETING_PATIENCE, |slice| {
+        writer.wait_for_matched(1, slice).is_ok()
+    })? {
         let text = "the publisher has not found the subscriber on loopback";
         return Err(Failure::Setup(text.into()));
     }
