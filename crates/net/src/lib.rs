@@ -3,8 +3,8 @@
 //! This crate moves datagrams between the operating system and the driver, and knows nothing of
 //! what is in them: no RTPS word appears here. Start at [`socket`] for sending and receiving, at
 //! [`poll`] for waiting, at [`interfaces`] for where to listen. [`decorate`] watches or disturbs
-//! the traffic of a socket; [`capture`] writes and reads packet captures; [`clock`] is for
-//! measuring.
+//! the traffic of a socket; [`capture`] writes and reads packet captures; [`clock`] and
+//! [`marks`] are for measuring.
 //!
 //! Unsafe code lives only in `sys/`: `sys/linux` speaks to Linux directly, `sys/portable` does the
 //! same, more slowly, with what every platform has (build with `--cfg whimbrel_portable` to use it
@@ -18,6 +18,7 @@ pub mod clock;
 mod datagram;
 pub mod decorate;
 pub mod interfaces;
+pub mod marks;
 pub mod poll;
 pub mod ports;
 pub mod socket;

@@ -14,6 +14,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::decorate::{Fate, FaultInjector, Faults, Tap};
+use crate::marks;
 use crate::poll::sealed;
 use crate::sys::{self, Wait};
 
@@ -238,7 +239,7 @@ impl UdpSocket {
                 SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
             });
         }
-        match try_send(|| sys::send(&self.socket, &[], &SockAddr::from(to)))? {
+        match attempt(|| sys::send(&self.socket, &[], &SockAddr::from(to)))? {
             // Where there is no room for it the receiver has other datagrams to wake up to.
             SendOutcome::Sent(_) | SendOutcome::Full => Ok(()),
             SendOutcome::Refused | SendOutcome::TooLarge => Err(io::ErrorKind::NotConnected.into()),
@@ -260,6 +261,9 @@ impl UdpSocket {
 
     fn receive(&self, batch: &mut RecvBatch, wait: Wait) -> io::Result<usize> {
         let count = batch.receive(&self.socket, self.local.port(), wait)?;
+        if count > 0 {
+            marks::received();
+        }
         if let Some(tap) = &self.tap {
             for datagram in batch.iter() {
                 tap.received(self.local, datagram);
@@ -330,9 +334,14 @@ fn with_slices<R>(parts: &[&[u8]], run: impl FnOnce(&[IoSlice<'_>]) -> R) -> R {
     }
 }
 
+/// As [`attempt`], marked.
+fn try_send(send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcome> {
+    marks::sending(|| attempt(send))
+}
+
 /// Runs `send` and sorts its errors. An ICMP error about an earlier datagram is reported once by
 /// the next call, whose own datagram is not sent: so once more.
-fn try_send(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcome> {
+fn attempt(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcome> {
     let mut refused = false;
     loop {
         match send() {

@@ -1,5 +1,6 @@
 //! S4: what bundles and compression do to rates.
 
+use super::codecs::unknown;
 use super::verdict::{claim, outcome, waiting};
 use crate::report::model::{Claim, Outcome, Section};
 
@@ -7,6 +8,8 @@ use crate::report::model::{Claim, Outcome, Section};
 const EQUAL: f64 = 1.05;
 /// The same for bursts of different settings, which scatter more.
 const ALIKE: f64 = 1.25;
+/// What a federate was said to send.
+const UPDATES_PER_S: f64 = 120_000.0;
 /// What “greatly” means at least.
 const GREATLY: f64 = 1.5;
 
@@ -53,7 +56,110 @@ pub(super) fn compressed(section: &Section) -> Vec<Claim> {
         judge(texts[1], ", 100 Mbit/s", |all| {
             all.iter().any(|it| it.1 > EQUAL)
         }),
+        small(section),
+        cost(section),
     ]
+}
+
+/// Whether small messages gain nothing.
+fn small(section: &Section) -> Claim {
+    let text = "compression is poor on small messages (up to 256 B): updates of entities are to \
+                be bundled, not compressed";
+    let mut all = gains(section, "Whimbrel log plain", "Whimbrel log ZLIB");
+    all.retain(|it| it.0 <= 256);
+    if all.is_empty() {
+        return waiting("S4", text);
+    }
+    let figure = format!("log text, rate with ZLIB: {}", list(&all));
+    claim(
+        "S4",
+        text,
+        outcome(all.iter().all(|it| it.1 <= 1.0)),
+        figure,
+    )
+}
+
+/// Whether compressing takes time on the cores.
+fn cost(section: &Section) -> Claim {
+    let text = "compression costs CPU time";
+    let cpu = |name: &str, size: usize| -> Option<f64> {
+        let mut named = section.streams.iter().filter(|it| it.contestant == name);
+        Some(named.find(|it| it.size == size)?.cpu_us)
+    };
+    let sizes = gains(section, "Whimbrel log plain", "Whimbrel log ZLIB");
+    let costs: Vec<(usize, f64)> = sizes
+        .iter()
+        .filter_map(|(size, _)| {
+            let plain = cpu("Whimbrel log plain", *size)?;
+            let packed = cpu("Whimbrel log ZLIB", *size)?;
+            Some((*size, packed / plain.max(1e-9)))
+        })
+        .collect();
+    if costs.is_empty() {
+        return waiting("S4", text);
+    }
+    let figure = format!(
+        "of both processes for a sample of log text: {}",
+        list(&costs)
+    );
+    claim(
+        "S4",
+        text,
+        outcome(costs.iter().all(|it| it.1 > 1.0)),
+        figure,
+    )
+}
+
+/// What MÄK said in 2010 of one message.
+pub(super) fn gigabit(section: &Section) -> Claim {
+    let text = "a message over gigabit takes a little over 100 µs (a note of 2010; here 1024 B \
+                over a virtual cable of that rate)";
+    if let Some(unknown) = unknown(section) {
+        return claim("S4", text, Outcome::Waiting, unknown.into());
+    }
+    let mut plain = section
+        .latencies
+        .iter()
+        .filter(|it| it.contestant == "Whimbrel none");
+    let Some(it) = plain.find(|it| it.size == 1024) else {
+        return waiting("S4", text);
+    };
+    let found = if it.p50_us <= 100.0 {
+        Outcome::Better
+    } else {
+        outcome(it.p50_us <= 120.0)
+    };
+    claim("S4", text, found, format!("{:.1} µs one way", it.p50_us))
+}
+
+/// How many updates a second there are at least.
+fn updates(section: &Section) -> Claim {
+    let text = "a federate with all services on still sends more than 120,000 updates a second \
+                (here samples up to 256 B of one writer as it comes, without HLA's services)";
+    let rates: Vec<(usize, f64)> = section
+        .streams
+        .iter()
+        .filter(|it| it.contestant == "Whimbrel automatic" && it.size <= 256)
+        .map(|it| (it.size, it.samples_per_s))
+        .collect();
+    let Some(least) = rates.iter().map(|it| it.1).reduce(f64::min) else {
+        return waiting("S4", text);
+    };
+    let texts: Vec<String> = rates
+        .iter()
+        .map(|it| format!("{} B {:.0}", it.0, it.1))
+        .collect();
+    let found = if least > UPDATES_PER_S {
+        Outcome::Better
+    } else {
+        Outcome::NotReproduced
+    };
+    claim(
+        "S4",
+        text,
+        found,
+        format!("samples per second: {}", texts.join(", ")),
+    )
 }
 
 /// What bundles do.
@@ -117,6 +223,7 @@ pub(super) fn bundles(section: &Section) -> Vec<Claim> {
         claim("S4", texts[3], outcome(holds), figure)
     });
     claims.push(losses(section, texts[4]));
+    claims.push(updates(section));
     claims
 }
 
@@ -179,7 +286,10 @@ mod tests {
             ],
         );
         let claims = compressed(&section);
-        assert_eq!(outcomes(&claims), [Outcome::Reproduced; 2]);
+        let yes = Outcome::Reproduced;
+        let found = outcomes(&claims);
+        // Nobody says what it cost, and there are no small messages.
+        assert_eq!(found, [yes, yes, Outcome::Waiting, Outcome::NotReproduced]);
         assert!(claims[1].figure.contains("1024 B × 2.00"), "{claims:?}");
     }
 
@@ -200,14 +310,59 @@ mod tests {
             ],
         );
         let (yes, no, better) = (Outcome::Reproduced, Outcome::NotReproduced, Outcome::Better);
-        assert_eq!(outcomes(&bundles(&section)), [yes, yes, yes, yes, better]);
+        assert_eq!(
+            outcomes(&bundles(&section)),
+            [yes, yes, yes, yes, better, Outcome::Waiting]
+        );
         section.streams[4].samples_per_s = 90.0;
         section.streams[5].samples_per_s = 100.0;
         section.streams[3].samples_per_s = 120.0;
         section.streams[6].samples_per_s = 60.0;
         section.streams[8].lost_percent = 2.0;
-        assert_eq!(outcomes(&bundles(&section)), [no, better, no, no, yes]);
+        assert_eq!(
+            outcomes(&bundles(&section)),
+            [no, better, no, no, yes, Outcome::Waiting]
+        );
         let nothing = bundles(&Section::default());
-        assert_eq!(outcomes(&nothing), [Outcome::Waiting; 5]);
+        assert_eq!(outcomes(&nothing), [Outcome::Waiting; 6]);
+    }
+
+    #[test]
+    fn what_small_messages_gain_and_cost_is_judged() {
+        let mut section = section(
+            "mak-compress",
+            &[("log plain", 64, 100.0), ("log ZLIB", 64, 99.0)],
+        );
+        section.streams[0].cpu_us = 2.0;
+        section.streams[1].cpu_us = 3.0;
+        let claims = compressed(&section);
+        assert_eq!(outcomes(&claims)[2..], [Outcome::Reproduced; 2]);
+        assert!(claims[3].figure.contains("64 B × 1.50"), "{claims:?}");
+        section.streams[1].samples_per_s = 101.0;
+        section.streams[1].cpu_us = 2.0;
+        assert_eq!(
+            outcomes(&compressed(&section))[2..],
+            [Outcome::NotReproduced; 2]
+        );
+    }
+
+    #[test]
+    fn updates_and_single_messages_are_held_against_what_was_said() {
+        let bundle = |rate| section("bundle", &[("automatic", 8, 5e6), ("automatic", 256, rate)]);
+        let found = [120_001.0, 120_000.0].map(|rate| outcomes(&bundles(&bundle(rate)))[5]);
+        assert_eq!(found, [Outcome::Better, Outcome::NotReproduced]);
+        let cable = |p50_us| {
+            let mut section = Section::default();
+            section.latencies.push(crate::report::model::LatencyFigure {
+                contestant: "Whimbrel none".into(),
+                size: 1024,
+                p50_us,
+                ..Default::default()
+            });
+            gigabit(&section).outcome
+        };
+        let wanted = [Outcome::Better, Outcome::Reproduced, Outcome::NotReproduced];
+        assert_eq!([99.0, 110.0, 130.0].map(cable), wanted);
+        assert_eq!(gigabit(&Section::default()).outcome, Outcome::Waiting);
     }
 }

@@ -2,9 +2,11 @@
 
 mod crossover;
 mod latency;
+mod octets;
 mod open;
 mod probe;
 mod spread;
+mod stages;
 mod stream;
 mod verdict;
 
@@ -12,9 +14,11 @@ use std::time::Duration;
 
 pub(crate) use crossover::bisect;
 pub(crate) use latency::{LatencyRow, Race};
+pub(crate) use octets::{Octets, Watched};
 pub(crate) use open::{OpenRow, Turns, in_turn, measure as open_loop, sustainable};
 pub(crate) use probe::{floor_us, test_link};
 pub(crate) use spread::Spread;
+pub(crate) use stages::{Stages, Staging};
 pub(crate) use stream::{StreamRow, sweep};
 pub(crate) use verdict::{Verdict, judge, judge_apart};
 

@@ -193,8 +193,11 @@ pub(crate) struct BudgetFigure {
     pub(crate) contestant: String,
     pub(crate) size: usize,
     pub(crate) total_us: f64,
-    /// Stages, which together are the total.
+    /// Stages as turns of their own had them, and by how much these turns differed: together the
+    /// total.
     pub(crate) stages: Vec<(&'static str, f64)>,
+    /// Samples of these turns.
+    pub(crate) samples: usize,
 }
 
 /// What the octets of one message on the cable are.

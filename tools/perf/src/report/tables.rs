@@ -281,8 +281,14 @@ pub(super) fn budgets(section: &Section) -> String {
         .iter()
         .map(|it| (it.contestant.as_str(), it.size, it.total_us, &it.stages[..]));
     format!(
-        "<p>Where the median goes, in µs one way; the stages are its sum. A negative rest means \
-         that the path was quicker for the bus than for what stands in for it.</p>{}",
+        "<p>Where the median goes, in µs one way, by turns of their own in which both processes \
+         note the time at each stage (means of the middle half of the samples). “Serialize” and \
+         “deserialize” are measured alone, the rest on the way: “enqueue” is history and headers, \
+         up to the first send call; “send call” ends when the calls are over or the other side has \
+         the sample, whichever is first; what is left until its receive call is over, the kernel, \
+         the cable and waking up, cannot be taken apart from here. “Receive” is the bus up to the \
+         callback, which takes the sample. There is no filter yet. “50 % less these”: by how much \
+         the median of the race differs from these turns.</p>{}",
         parts("50 % µs", us, rows)
     )
 }
@@ -298,8 +304,11 @@ pub(super) fn ledgers(section: &Section) -> String {
     });
     let octets = |it: f64| format!("{it:.1}");
     format!(
-        "<p>Where the octets of a message on the cable go, by the counters of the interface, where \
-         it fits one packet:</p>{}",
+        "<p>Where the octets of a message on the cable go, one way, by a capture of turns of their \
+         own. “Number, length” are the bench's own fields of a sample; “submessages” are the \
+         headers of DATA, DATA_FRAG, INFO_TS and INFO_DST; whole packets of discovery are in \
+         “discovery”, those of all else in “UDP, IP, Ethernet”. “Counter less these”: by how much \
+         the counter of the interface in the race (“wire B”) differs.</p>{}",
         parts("wire B", octets, rows)
     )
 }

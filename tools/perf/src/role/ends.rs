@@ -8,7 +8,8 @@ use whimbrel_bench::protocol::option;
 use whimbrel_payload::{Payload, SEED};
 
 /// Writes the topic `written`, reads the topic `read`; QoS as in the comparison of 2019 but for
-/// what `words` say: `--compress`, and `--waiting receive` for one that never polls.
+/// what `words` say: `--compress`, `--waiting receive` for one that never polls, and
+/// `--capture FILE` for one that writes down what it sends and receives.
 pub(super) fn open(domain: u32, topics: [&str; 2], words: &[String]) -> Result<Ends, String> {
     let mut qos = Qos::default();
     qos.writer = turned(qos.writer, words)?;
@@ -16,6 +17,9 @@ pub(super) fn open(domain: u32, topics: [&str; 2], words: &[String]) -> Result<E
         let mut builder = DomainParticipant::builder(domain);
         if option(words, "--waiting") == Ok("receive") {
             builder = builder.waiting(Waiting::Receive);
+        }
+        if let Ok(file) = option(words, "--capture") {
+            builder = builder.capture(file);
         }
         Ends::new(&builder.build()?, topics, &qos)
     };

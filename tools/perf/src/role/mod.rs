@@ -6,6 +6,7 @@ mod local;
 mod open;
 mod ping;
 mod raw;
+pub(crate) mod stages;
 mod words;
 
 use whimbrel_bench::exchange::{Counters, Stream};
@@ -44,6 +45,14 @@ pub(crate) fn play(words: &[String]) -> Result<(), String> {
             let ends = ends::open(domain, ["pong", "ping"], words)?;
             ends.echo();
             serve_lines(|_| Ok(Counters::of(&ends.writer).to_string()))
+        }
+        ("stages", "ping", _) => {
+            let asking = stages::Asking::new(domain, sample()?, words)?;
+            serve_lines(|line| asking.answer(line))
+        }
+        ("stages", "pong", _) => {
+            let answering = stages::Answering::new(domain, words)?;
+            serve_lines(|_| Ok(answering.answer()))
         }
         ("throughput", "pub", _) => {
             let sample = sample()?.of(number(words, "--size")?)?;

@@ -82,37 +82,6 @@ pub(super) fn blocks(setting: &Setting, section: &mut Section) -> Result<(), Fai
     Ok(())
 }
 
-/// What a codec makes of a sample.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
-    /// Octets of the encoded sample as it is sent.
-    pub(super) sample_bytes: usize,
-    pub(super) compress_us: f64,
-    pub(super) decompress_us: f64,
-}
-
-/// What `kind` makes of a sample with `size` octets of the payload `name`; none where the sample is
-/// sent as it is.
-///
-/// # Errors
-/// The payload cannot be had.
-pub(super) fn packed(kind: CodecKind, name: &str, size: usize) -> Result<Option<Packed>, Failure> {
-    // Its number and the length of the sequence come first.
-    let mut plain = vec![1, 0, 0, 0];
-    plain.extend_from_slice(&(size as u32).to_le_bytes());
-    plain.extend(block(name, size)?);
-    Ok(
-        timed(kind, &plain).and_then(|(bytes, compress_us, decompress_us)| {
-            let sample_bytes = bytes + FRAME_BYTES;
-            (sample_bytes < plain.len()).then_some(Packed {
-                sample_bytes,
-                compress_us,
-                decompress_us,
-            })
-        }),
-    )
-}
-
 /// The figures of one codec and block; none where it is not built in.
 fn one(kind: CodecKind, plain: &[u8], base: &CodecFigure) -> Option<CodecFigure> {
     let (packed, compress_us, decompress_us) = timed(kind, plain)?;

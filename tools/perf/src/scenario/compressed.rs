@@ -2,10 +2,9 @@
 
 use whimbrel_compress::CodecKind;
 
-use super::account::{cable_budget, ledger};
 use super::latency::run;
 use super::setting::{Extent, Setting};
-use super::{codecs, figures};
+use super::{account, codecs, figures};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
 use crate::measure::{Race, Verdict, bisect, judge, test_link};
@@ -74,7 +73,7 @@ pub(super) fn latencies(
     let others = CODECS.map(|it| contestant(setting, Some(it)));
     race.contestants.extend(others);
     run(setting, &world, &race, section, histograms)?;
-    account(setting, link, section)?;
+    account::add(setting, &world, &race, section)?;
     crossovers(setting, &world, &race, section)
 }
 
@@ -88,23 +87,6 @@ fn label(setting: &Setting, world: &World, link: Link) -> String {
             link.name()
         ),
     }
-}
-
-fn account(setting: &Setting, link: Link, section: &mut Section) -> Result<(), Failure> {
-    for it in &section.latencies {
-        let codec = CODECS
-            .iter()
-            .find(|codec| contestant(setting, Some(**codec)).name() == it.contestant);
-        let packed = match codec {
-            Some(codec) => codecs::packed(*codec, &setting.payload, it.size)?,
-            None => None,
-        };
-        section
-            .budgets
-            .push(cable_budget(it, packed.as_ref(), link));
-        section.ledgers.extend(ledger(it, packed.as_ref()));
-    }
-    Ok(())
 }
 
 /// From which size on each codec beats the plain sample: between sizes that were measured, then

@@ -1,6 +1,6 @@
 //! Ping-pong of all products.
 
-use super::account::{budget, ledger};
+use super::account;
 use super::figures::add_latencies;
 use super::setting::{Extent, Setting};
 use crate::contestant::{Contestant, Product};
@@ -68,32 +68,11 @@ pub(super) fn peers(
     };
     let world = World::new(place).map_err(Failure::Setup)?;
     run(setting, &world, &race, section, histograms)?;
-    account(section);
-    Ok(())
-}
-
-/// Budgets and ledgers of what was measured.
-fn account(section: &mut Section) {
-    let raw: Vec<(usize, f64)> = section
-        .latencies
-        .iter()
-        .filter(|it| it.contestant == Product::Raw.name())
-        .map(|it| (it.size, it.p50_us))
-        .collect();
-    let ours = section
-        .latencies
-        .iter()
-        .filter(|it| it.contestant.starts_with(Product::Whimbrel.name()));
-    let polling = Product::Whimbrel.name();
-    for it in ours {
-        // The raw socket sleeps too.
-        if let Some((_, path_us)) = raw.iter().find(|(size, _)| *size == it.size)
-            && it.contestant != polling
-        {
-            section.budgets.push(budget(it, *path_us));
-        }
-        section.ledgers.extend(ledger(it, None));
+    if place == Place::Intra {
+        // Nothing is sent there.
+        return Ok(());
     }
+    account::add(setting, &world, &race, section)
 }
 
 /// Runs `race`, with the noise floor before and after it.

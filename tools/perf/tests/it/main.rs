@@ -149,7 +149,11 @@ fn text_over_a_slow_cable_runs_with_every_codec() {
                 "{it}"
             );
         }
-        assert_eq!(section["ledgers"].as_array().unwrap().len(), 4);
+        assert_eq!(section["budgets"].as_array().unwrap().len(), 4);
+        let ledgers = section["ledgers"].as_array().unwrap();
+        assert_eq!(ledgers.len(), 4);
+        let saved = |at: usize| -ledgers[at]["entries"][2][1].as_f64().unwrap();
+        assert!(saved(0) == 0.0 && saved(2) > 300.0, "{ledgers:?}");
     }
 }
 
