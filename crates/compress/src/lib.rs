@@ -2,9 +2,12 @@
 //! of, Huffman codes alone and Lempel-Ziv alone.
 //!
 //! A [`Codec`] keeps what it needs from one call to the next, so that it allocates nothing once it
-//! has seen samples of a size (BZIP2 aside, whose library starts anew each time). It writes into
-//! room that the caller provides: what does not fit is refused, never grown for, and nothing is
-//! ever as large as a sender merely claims. Start at [`CodecKind::codec`].
+//! has seen samples of a size. It writes into room that the caller provides: what does not fit is
+//! refused, never grown for, and nothing is ever as large as a sender merely claims. Start at
+//! [`CodecKind::codec`].
+//!
+//! Unsafe code lives only in `sys/`: BZIP2's library takes memory in no other way.
+#![deny(unsafe_code)]
 
 #[cfg(feature = "bzip2")]
 mod bzip2;
@@ -17,6 +20,9 @@ mod lz;
 mod lz4;
 #[cfg(feature = "lzo")]
 mod lzo;
+#[cfg(feature = "bzip2")]
+#[allow(unsafe_code, reason = "the library's interface is that of C")]
+mod sys;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(feature = "zstd")]
