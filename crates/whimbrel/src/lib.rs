@@ -40,6 +40,7 @@ pub mod domain;
 pub mod error;
 pub mod listener;
 pub mod publication;
+pub mod statistics;
 pub mod subscription;
 pub mod topic;
 

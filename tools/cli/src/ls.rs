@@ -3,20 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::Value;
 use whimbrel::DomainParticipant;
 use whimbrel::base::guid::Guid;
+use whimbrel::statistics::TOPIC_NAME;
 
 use crate::bus::{self, Directory};
 use crate::failure::Failure;
 use crate::glob;
 use crate::options::{BusOptions, LsOptions};
-use crate::output::{Output, Style, clean};
+use crate::output::{Output, Style, clean, count_of};
 use crate::policies::{self, NamedValue};
+use crate::statistics::{self, Counted};
 
-/// What discovery does not tell, and who does.
-const NOT_TOLD: &str = "What compression, bundles and batches came to is counted by each program \
-                        for itself and does not travel: see DataWriter::compression_statistics \
-                        and DataWriter::statistics, or whimbrel demo --compress.";
+/// How participants are made to tell.
+const HOW_TO_TELL: &str = "do not tell what was counted: WHIMBREL_STATISTICS=on, or \
+                           DomainParticipantBuilder::statistics, has them do so.";
+
+/// Shown where a participant that tells has not done so in time.
+const NOT_YET: &str = "has not told yet what it counted";
+
+/// The vendor whose participants can tell.
+const OURS: &str = "Whimbrel";
 
 /// A topic, as JSON shows it.
 #[derive(Serialize, Default, Debug)]
@@ -39,6 +47,15 @@ struct Endpoint {
     host: String,
     vendor: String,
     qos: BTreeMap<&'static str, String>,
+    /// What it has counted, where its participant tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Value>,
+    /// The same for people; empty where its participant does not tell.
+    #[serde(skip)]
+    counted: String,
+    /// Its participant could tell, and does not.
+    #[serde(skip)]
+    is_silent: bool,
     #[serde(skip)]
     line: String,
 }
@@ -49,7 +66,12 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let participant = bus::look(options, "ls")?;
-    let topics = collect(&participant, args);
+    let counted = if args.verbose {
+        statistics::ask(&participant)?
+    } else {
+        Counted::default()
+    };
+    let topics = collect(&participant, args, &counted);
     if topics.is_empty() {
         if participant.discovered_participants().is_empty() {
             return Err(crate::ps::nobody(&participant));
@@ -68,7 +90,7 @@ pub(crate) fn run(
     }
     if args.verbose {
         topics.values().try_for_each(|row| verbose(row, output))?;
-        return output.line(&output.paint(Style::Dim, NOT_TOLD));
+        return silent(&topics, output);
     }
     let cells = |row: &Row| {
         vec![
@@ -82,7 +104,11 @@ pub(crate) fn run(
     output.table(&["TOPIC", "WRITERS", "READERS", "TYPE"], &rows)
 }
 
-fn collect(participant: &DomainParticipant, args: &LsOptions) -> BTreeMap<String, Row> {
+fn collect(
+    participant: &DomainParticipant,
+    args: &LsOptions,
+    counted: &Counted,
+) -> BTreeMap<String, Row> {
     let directory = Directory::of(participant);
     let mut topics: BTreeMap<String, Row> = BTreeMap::new();
     let mut add = |topic: &str, type_name: &str, guid: Guid, policies: Vec<NamedValue>| {
@@ -110,6 +136,13 @@ fn collect(participant: &DomainParticipant, args: &LsOptions) -> BTreeMap<String
                 vendor: directory.vendor(guid),
                 line: policies::line(&policies),
                 qos: policies.into_iter().collect(),
+                statistics: counted.of(guid).map(statistics::object),
+                counted: match counted.of(guid) {
+                    Some(it) => statistics::line(it),
+                    None if counted.is_offered(guid) && topic != TOPIC_NAME => NOT_YET.into(),
+                    None => String::new(),
+                },
+                is_silent: !counted.is_offered(guid) && directory.vendor(guid) == OURS,
             });
         }
     };
@@ -138,8 +171,25 @@ fn verbose(row: &Row, output: &mut Output) -> Result<(), Failure> {
             "  {} {}  {} ({})  {}{type_name}",
             it.kind, it.guid, it.host, it.vendor, it.line
         ))?;
+        if !it.counted.is_empty() {
+            output.line(&format!("    {}", it.counted))?;
+        }
     }
     Ok(())
+}
+
+/// Says whose figures are missing.
+fn silent(topics: &BTreeMap<String, Row>, output: &mut Output) -> Result<(), Failure> {
+    let endpoints = topics.values().flat_map(|row| &row.endpoints);
+    let count = endpoints.filter(|it| it.is_silent).count();
+    if count == 0 {
+        return Ok(());
+    }
+    let text = format!(
+        "The participants of {} {HOW_TO_TELL}",
+        count_of(count, "endpoint")
+    );
+    output.line(&output.paint(Style::Dim, &text))
 }
 
 fn types(row: &Row) -> String {

@@ -21,6 +21,7 @@ mod ps;
 mod shapes;
 mod signal;
 mod source;
+mod statistics;
 mod stop;
 mod sub;
 mod time;

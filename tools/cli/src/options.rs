@@ -351,6 +351,13 @@ pub(crate) struct Smaller {
     pub(crate) batch: Option<u32>,
 }
 
+impl Smaller {
+    /// Whether anything of it was asked for.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.compress.is_some() || self.bundle.is_some() || self.batch.is_some()
+    }
+}
+
 /// What the demo tells its two processes.
 #[derive(Args, Debug)]
 pub(crate) struct DemoChild {

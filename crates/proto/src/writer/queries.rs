@@ -22,6 +22,12 @@ impl Writer {
             .and_then(|sequence| self.history.get(sequence))
     }
 
+    /// True when changes are sent, and no reader that they are sent to takes compressed ones.
+    pub fn is_taken_plain(&self) -> bool {
+        let sends = !self.audience.destinations().is_empty();
+        sends && self.batches.is_none() && !self.forms.wanted
+    }
+
     /// Octets that its history holds.
     pub fn held_bytes(&self) -> usize {
         self.history.held_bytes()

@@ -199,6 +199,16 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether others may read what its writers and readers have counted, on the topic
+    /// [`crate::statistics::TOPIC_NAME`], as `whimbrel ls -v` does; off by default, also by
+    /// `WHIMBREL_STATISTICS`. Where it is on, discovery tells of one writer more; while nobody
+    /// reads it, nothing else happens.
+    #[must_use]
+    pub fn statistics(mut self, yes: bool) -> Self {
+        self.asked.statistics = Some(yes);
+        self
+    }
+
     /// Whether warnings are lines on standard error where the program has no `tracing` subscriber,
     /// as by `WHIMBREL_LOG`; on by default.
     #[must_use]
@@ -302,6 +312,9 @@ impl DomainParticipantBuilder {
         config.packed_messages = built_in();
         let core = ParticipantCore::start(config, sockets, network, interfaces, warnings)
             .map_err(Error::io("starting the participant"))?;
+        if settings.statistics.value {
+            core.offer_statistics();
+        }
         let (domain, name) = (settings.domain.value, settings.name.value);
         let inner = ParticipantInner::new(core, domain, name, self.qos);
         Ok(DomainParticipant {

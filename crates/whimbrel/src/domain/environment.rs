@@ -87,6 +87,12 @@ pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+pub(super) const STATISTICS: Variable = Variable {
+    name: "WHIMBREL_STATISTICS",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const WAITING: Variable = Variable {
     name: "WHIMBREL_WAITING",
     allowed: Waiting::ALLOWED,
@@ -104,6 +110,7 @@ const VARIABLES: &[Variable] = &[
     MULTICAST_DATA,
     PEERS,
     SEGMENTATION_OFFLOAD,
+    STATISTICS,
     WAITING,
 ];
 
@@ -261,7 +268,7 @@ mod tests {
                  allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
                  WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
                  WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, WHIMBREL_PEERS, \
-                 WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_WAITING",
+                 WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

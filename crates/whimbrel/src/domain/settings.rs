@@ -10,7 +10,7 @@ use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
     DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES,
-    MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, Variable, WAITING,
+    MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, STATISTICS, Variable, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -87,6 +87,7 @@ pub(super) struct Asked {
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
     pub(super) segmentation_offload: Option<bool>,
+    pub(super) statistics: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
 }
@@ -133,6 +134,7 @@ pub(super) struct Settings {
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
     pub(super) segmentation_offload: Sourced<bool>,
+    pub(super) statistics: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
 }
@@ -165,13 +167,7 @@ impl Settings {
                 values::in_process,
             )?,
             multicast: Sourced::of_builder(asked.multicast, true),
-            multicast_data: either_or(
-                asked.multicast_data,
-                environment,
-                MULTICAST_DATA,
-                values::switch,
-                false,
-            )?,
+            multicast_data: switch(asked.multicast_data, environment, MULTICAST_DATA)?,
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
             waiting: either(asked.waiting, environment, WAITING, values::waiting)?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
@@ -194,13 +190,12 @@ impl Settings {
                 values::message_bytes,
                 defaults.message_bytes_max,
             )?,
-            segmentation_offload: either_or(
+            segmentation_offload: switch(
                 asked.segmentation_offload,
                 environment,
                 SEGMENTATION_OFFLOAD,
-                values::switch,
-                false,
             )?,
+            statistics: switch(asked.statistics, environment, STATISTICS)?,
             log: either_or(asked.log, environment, LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
         };
@@ -309,6 +304,7 @@ impl Settings {
                 SEGMENTATION_OFFLOAD,
                 on_or_off,
             ),
+            of_variable("statistics", &self.statistics, STATISTICS, on_or_off),
             of_variable("log", &self.log, LOG, |aloud| {
                 if *aloud { "warn" } else { "off" }.into()
             }),
@@ -362,6 +358,15 @@ fn either_or<T>(
         }),
         (said, _) => Ok(Sourced::of_builder(said, default)),
     }
+}
+
+/// What the program said, else the environment, else off.
+fn switch(
+    said: Option<bool>,
+    environment: &Environment,
+    variable: Variable,
+) -> Result<Sourced<bool>, Error> {
+    either_or(said, environment, variable, values::switch, false)
 }
 
 fn said<T>(name: &str, text: &str, read: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {

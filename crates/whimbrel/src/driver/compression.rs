@@ -39,6 +39,8 @@ pub struct CompressionStatistics {
     pub below_threshold: u64,
     /// Written samples that came out no smaller, and left as they are.
     pub incompressible: u64,
+    /// Written samples that left as they are because no reader they were sent to takes the codec.
+    pub not_taken: u64,
     /// Samples that arrived damaged, or compressed by a codec that is not there.
     pub refused: u64,
 }

@@ -37,6 +37,7 @@ pub(crate) mod routing;
 pub(crate) mod sharing;
 pub(crate) mod slot;
 pub(crate) mod sockets;
+pub(crate) mod statistics;
 pub(crate) mod status;
 pub(crate) mod sync;
 pub(crate) mod task;

@@ -12,6 +12,7 @@ use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::UdpSocket;
+use whimbrel_proto::writer::WriterConfig;
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
@@ -25,9 +26,10 @@ use super::reader::ReaderCore;
 use super::reception::Reception;
 use super::routing::{Routing, Told};
 use super::sockets::Sockets;
+use super::statistics::{self, StatisticsOffer};
 use super::status::EntityStatus;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use super::sync::{Arc, Mutex, Snapshot, Weak, lock};
+use super::sync::{Arc, Mutex, OnceLock, Snapshot, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::topic::TopicCore;
 use super::wake::Bell;
@@ -65,6 +67,8 @@ pub(crate) struct ParticipantCore {
     pub(crate) receive_errors: AtomicU64,
     /// Somebody else uses our GUID prefix.
     pub(crate) own_guid_claimed: AtomicU64,
+    /// What it tells others of its endpoints, where it does.
+    statistics: OnceLock<Arc<StatisticsOffer>>,
     pub(crate) driver: Arc<Driver>,
 }
 
@@ -106,6 +110,7 @@ impl ParticipantCore {
             received_bytes: AtomicU64::new(0),
             receive_errors: AtomicU64::new(0),
             own_guid_claimed: AtomicU64::new(0),
+            statistics: OnceLock::new(),
             driver,
         });
         for socket in core.sockets.all() {
@@ -123,6 +128,20 @@ impl ParticipantCore {
         }
         core.change(|_, _| ());
         Ok(core)
+    }
+
+    /// Offers others what its endpoints count, from before it has any.
+    pub(crate) fn offer_statistics(&self) {
+        let mut config = WriterConfig::new(self.guid(statistics::ENTITY));
+        config.budget = Some(Arc::clone(&self.budget));
+        config.message_bytes_max = self.look(|it| it.config().message_bytes_max);
+        let owner: Weak<dyn statistics::Owner> = self.me.clone();
+        let (sockets, driver) = (&self.sockets, &self.driver);
+        let offer = StatisticsOffer::new(owner, config, sockets, driver, &self.warnings);
+        self.add_writer(&offer.writer);
+        if self.statistics.set(offer).is_ok() {
+            self.change(|control, now| control.update_writer(now, statistics::announcement()));
+        }
     }
 
     /// How samples reach readers of this process.
@@ -231,7 +250,11 @@ impl ParticipantCore {
     fn apply_one(&self, routing: &Routing, event: ParticipantEvent, now: Instant) -> Option<Told> {
         match event {
             ParticipantEvent::ReaderMatched { writer, reader } => {
-                routing.with_writer(writer, |it| it.matched(now, reader))
+                let told = routing.with_writer(writer, |it| it.matched(now, reader));
+                if let Some(offer) = self.statistics.get() {
+                    offer.note_matched(writer, now);
+                }
+                told
             }
             ParticipantEvent::ReaderUnmatched { writer, reader } => {
                 routing.with_writer(writer, |it| it.unmatched(now, reader))
@@ -376,6 +399,12 @@ impl ParticipantCore {
     /// Our GUID for `entity`.
     pub(crate) fn guid(&self, entity: EntityId) -> Guid {
         Guid::new(self.prefix, entity)
+    }
+}
+
+impl statistics::Owner for ParticipantCore {
+    fn routes(&self) -> Arc<Routing> {
+        Self::routes(self)
     }
 }
 

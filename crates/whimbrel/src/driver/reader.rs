@@ -21,6 +21,7 @@ use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
 
 use super::clock;
+use super::compression::Inflated;
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
@@ -87,6 +88,8 @@ pub(crate) struct ReaderCore {
     pub(crate) bell: Arc<Bell>,
     /// Samples that could not be decoded.
     pub(crate) undecodable: AtomicU64,
+    /// What its unpacker counts.
+    pub(crate) inflated: Arc<Inflated>,
     signal: OnceLock<Arc<Signal>>,
     timer: TimerSlot,
     sockets: Arc<Sockets>,
@@ -97,6 +100,7 @@ pub(crate) struct ReaderCore {
 impl ReaderCore {
     pub(crate) fn new(
         config: ReaderConfig,
+        inflated: Arc<Inflated>,
         sockets: Arc<Sockets>,
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
@@ -116,6 +120,7 @@ impl ReaderCore {
             bell: Arc::clone(&status.bell),
             status,
             undecodable: AtomicU64::new(0),
+            inflated,
             signal: OnceLock::new(),
             timer: TimerSlot::default(),
             sockets,

@@ -25,6 +25,7 @@ use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
+use super::compression::Packer;
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
@@ -79,6 +80,10 @@ pub(crate) struct WriterState {
     compactor: Compactor,
     /// Makes bundles smaller, where that is wanted.
     pub(crate) packer: Option<BundlePacker>,
+    /// Makes samples smaller, where that is wanted; not held while one is.
+    pub(crate) sample_packer: Option<Arc<Mutex<Packer>>>,
+    /// Samples that nobody they were sent to takes compressed.
+    pub(crate) not_taken: u64,
     /// Octets that wait, as the participant has counted them.
     waiting_bytes: usize,
     /// It is known as one whose samples wait.
@@ -208,6 +213,8 @@ impl WriterCore {
                 pool: BufferPool::new(SLAB_BYTES, SLABS),
                 compactor: Compactor::default(),
                 packer: None,
+                sample_packer: None,
+                not_taken: 0,
                 waiting_bytes: 0,
                 is_waiting: false,
                 trim_at: Instant::ZERO,

@@ -119,6 +119,12 @@ impl<T: DdsType> DataWriter<T> {
             spare => {
                 let mut state = self.inner.core.lock();
                 let packs = self.inner.packer.is_some() && state.machine.wants_packed();
+                if self.inner.packer.is_some()
+                    && kind == ChangeKind::Alive
+                    && state.machine.is_taken_plain()
+                {
+                    state.not_taken += 1;
+                }
                 let together = || state.machine.packed_together_bytes_max();
                 let packs_from = packs.then(together);
                 (spare.unwrap_or_else(|| state.pool.take()), packs_from)

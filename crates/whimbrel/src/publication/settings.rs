@@ -160,5 +160,6 @@ pub(super) fn set_packers(core: &WriterCore, qos: &DataWriterQos) -> Option<Arc<
     let packer = Arc::new(Mutex::new(Packer::new(compression)?));
     let blocks = BlockPack(Arc::clone(&packer));
     state.machine.set_block_packer(Some(Box::new(blocks)));
+    state.sample_packer = Some(Arc::clone(&packer));
     Some(packer)
 }

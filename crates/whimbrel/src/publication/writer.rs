@@ -312,7 +312,9 @@ impl<T: DdsType> DataWriter<T> {
     /// What compression did for this writer; nothing where it does not compress.
     pub fn compression_statistics(&self) -> CompressionStatistics {
         let packer = self.inner.packer.as_ref();
-        packer.map_or_else(Default::default, |packer| lock(packer).statistics())
+        let mut statistics = packer.map_or_else(Default::default, |it| lock(it).statistics());
+        statistics.not_taken = self.inner.core.lock().not_taken;
+        statistics
     }
 
     /// Counters of this writer.

@@ -26,7 +26,6 @@ pub(crate) struct ReaderInner {
     pub(crate) topic: Arc<TopicInner>,
     pub(crate) subscriber: Arc<SubscriberInner>,
     pub(crate) qos: Mutex<DataReaderQos>,
-    inflated: Arc<Inflated>,
     /// The type that samples are decoded as; none for raw readers.
     pub(crate) data_type: Option<TypeId>,
 }
@@ -66,6 +65,7 @@ impl ReaderInner {
                 budget: Some(Arc::clone(&participant.core.budget)),
                 ..machine_config(participant.core.guid(entity), &qos, keys).limits(&limits)
             },
+            inflated,
             Arc::clone(&participant.core.sockets),
             participant.core.driver.engine(),
             EntityStatus::new(
@@ -83,7 +83,6 @@ impl ReaderInner {
             topic: Arc::clone(topic),
             subscriber: Arc::clone(&subscriber.inner),
             qos: Mutex::new(qos),
-            inflated,
             data_type,
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
@@ -101,7 +100,7 @@ impl ReaderInner {
     /// What compression did for this reader.
     pub(super) fn compression_statistics(&self) -> CompressionStatistics {
         let machine = self.core.lock().machine.statistics();
-        self.inflated.statistics(&machine)
+        self.core.inflated.statistics(&machine)
     }
 
     /// What discovery tells of this reader. Ask under the lock of the control machine, or what is

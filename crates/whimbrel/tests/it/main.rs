@@ -19,6 +19,7 @@ mod raw;
 mod reentry;
 mod settings;
 mod shared_octets;
+mod statistics;
 mod statuses;
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use self::log::Log;
 use self::message::{Read, Report, Written};
+use self::plan::MEETING_PATIENCE;
 use self::show::Show;
 use crate::failure::Failure;
 use crate::options::{BusOptions, DemoOptions};
@@ -25,7 +26,7 @@ use crate::output::Output;
 use crate::stop;
 use crate::time;
 
-/// How long the demo may take beside publishing.
+/// How long the demo may take beside meeting and publishing.
 const OVERHEAD_MAX: Duration = Duration::from_secs(8);
 
 /// How long a process may take to leave.
@@ -52,7 +53,7 @@ pub(crate) fn run(
     } else {
         args.seconds
     };
-    let tag = format!("whimbrel demo {} {}", std::process::id(), time::now_ns());
+    let tag = format!("demo-{}-{}", std::process::id(), time::now_ns() % 1_000_000);
     let (reports, inbox) = mpsc::channel();
     let start = |role| start(role, options, args, time, &tag, &reports);
     let mut subscriber = start(Role::Subscriber)?;
@@ -60,7 +61,11 @@ pub(crate) fn run(
     drop(reports);
     let mut show = Show::new(output, &log, args.bad_network, time);
     show.begin()?;
-    let deadline = Instant::now() + 2 * time + OVERHEAD_MAX;
+    if args.smaller.is_asked_for() {
+        let domain = options.domain.map(|it| format!(" --domain {it}"));
+        show.how_to_watch(&tag, &domain.unwrap_or_default())?;
+    }
+    let deadline = Instant::now() + MEETING_PATIENCE + 2 * time + OVERHEAD_MAX;
     let result = follow(&inbox, &mut subscriber, &mut show, deadline);
     show.clear();
     let (written, read) = result?;

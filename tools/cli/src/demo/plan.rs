@@ -38,6 +38,7 @@ pub(super) fn join(args: &DemoChild, what: &str) -> Result<DomainParticipant, Fa
     let mut builder = DomainParticipantBuilder::default()
         .name(format!("whimbrel demo {what}"))
         .interfaces("lo")
+        .statistics(true)
         .domain_tag(&args.domain_tag);
     if let Some(domain) = args.in_domain {
         builder = builder.domain(domain);

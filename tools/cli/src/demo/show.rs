@@ -78,6 +78,16 @@ impl<'a> Show<'a> {
         self.output.line(&heading)
     }
 
+    /// Says by which command to see both ends from outside.
+    pub(super) fn how_to_watch(&mut self, tag: &str, domain: &str) -> Result<(), Failure> {
+        if self.output.json {
+            return Ok(());
+        }
+        let text = format!("  beside it: whimbrel ls -v --interfaces lo --tag {tag}{domain}");
+        let text = self.output.paint(Style::Dim, &text);
+        self.output.line(&text)
+    }
+
     pub(super) fn writing(&mut self, written: Written) -> Result<(), Failure> {
         self.written = written;
         Ok(())

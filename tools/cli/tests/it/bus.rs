@@ -26,7 +26,7 @@ fn participants_topics_and_pairs_are_listed() {
 
     let text = place.run(&["ls", "-v", "Sq*"]).expect(0).stdout;
     let last = text.lines().last().unwrap();
-    assert!(last.contains("compression_statistics"), "{text}");
+    assert!(last.contains("WHIMBREL_STATISTICS=on"), "{text}");
     let topics = place
         .run(&["ls", "--json", "-v", "Sq*"])
         .expect(0)

@@ -1,6 +1,11 @@
 //! Fewer octets, and why nobody gets any.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::thread;
+
 use whimbrel::qos::CompressionIds;
+use whimbrel::statistics::{EndpointStatistics, TOPIC_NAME};
 use whimbrel::{DataReaderQos, DataWriterQos, DdsType, DomainParticipantBuilder};
 
 use super::{Place, finish, program};
@@ -40,6 +45,100 @@ fn the_demo_says_what_compression_bundles_and_batches_came_to() {
         text.contains("compressed") && text.contains("batches"),
         "{text}"
     );
+}
+
+#[test]
+fn ls_shows_beside_the_demo_what_its_writer_and_reader_count() {
+    let mut command = program(&[
+        "demo",
+        "--seconds",
+        "5",
+        "--compress",
+        "lz4",
+        "--bundle",
+        "1400",
+    ]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut demo = command.spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let told = |line: String| line.split("--tag ").nth(1).map(str::to_owned);
+    let tag = lines.find_map(|line| told(line.unwrap())).unwrap();
+    // The rest is nothing to us, but the demo must find somebody who reads it.
+    let rest = thread::spawn(move || lines.count());
+    let ls = |more: &[&str]| {
+        let args = [&["ls", "-v", "--interfaces", "lo", "--tag", &tag], more].concat();
+        finish(program(&args)).expect(0)
+    };
+    let topics = ls(&["--json", "whimbrel/demo/*"]).objects();
+    let text = ls(&["whimbrel/demo/*"]).stdout;
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    rest.join().unwrap();
+    let endpoints = topics[0]["endpoints"].as_array().unwrap();
+    assert_eq!(endpoints.len(), 2, "{topics:?}");
+    for it in endpoints {
+        let counted = &it["statistics"];
+        assert!(counted["samples"].as_u64() > Some(10), "{it}");
+        assert!(counted["payload_bytes"].as_u64() > Some(100), "{it}");
+    }
+    let writer = endpoints.iter().find(|it| it["kind"] == "writer").unwrap();
+    let counted = &writer["statistics"];
+    assert!(counted["bundles"].as_u64() > Some(1), "{writer}");
+    assert!(counted["compressed_bundles"].as_u64() > Some(1), "{writer}");
+    assert!(counted["bundle_ratio"].as_f64() > Some(1.1), "{writer}");
+    assert!(text.contains("bundles compressed: "), "{text}");
+    assert!(!text.contains("WHIMBREL_STATISTICS"), "{text}");
+}
+
+/// What a participant that tells lies sends: of others, cut off, of lengths that are not there.
+#[test]
+fn statistics_that_lie_neither_harm_ls_nor_are_shown() {
+    #[derive(DdsType, Debug)]
+    #[dds(rename = "whimbrel::EndpointStatistics")]
+    struct Cut {
+        #[dds(key)]
+        guid: [u8; 16],
+        samples: u64,
+    }
+    let place = Place::new();
+    let builder = DomainParticipantBuilder::default().domain(place.domain);
+    let liar = builder
+        .domain_tag(&place.tag)
+        .interfaces("lo")
+        .build()
+        .unwrap();
+    let honest = DomainParticipantBuilder::default().domain(place.domain);
+    let honest = honest
+        .domain_tag(&place.tag)
+        .interfaces("lo")
+        .statistics(true);
+    let honest = honest.build().unwrap();
+    let topic = honest.create_topic::<Note>("Notes\u{1b}[31m").unwrap();
+    let notes = honest
+        .create_datawriter(&topic, DataWriterQos::default())
+        .unwrap();
+    let text = "x".to_owned();
+    notes.write(&Note { text }).unwrap();
+    let qos = DataWriterQos::default().reliable().transient_local();
+    let topic = liar.create_topic::<EndpointStatistics>(TOPIC_NAME).unwrap();
+    let lies = liar.create_datawriter(&topic, qos.clone()).unwrap();
+    let mut lie = EndpointStatistics::default();
+    (lie.guid, lie.samples) = (notes.guid().to_bytes(), 4711);
+    lies.write(&lie).unwrap();
+    let other = DomainParticipantBuilder::default().domain(place.domain);
+    let other = other
+        .domain_tag(&place.tag)
+        .interfaces("lo")
+        .build()
+        .unwrap();
+    let topic = other.create_topic::<Cut>(TOPIC_NAME).unwrap();
+    let cut = other.create_datawriter(&topic, qos).unwrap();
+    let guid = notes.guid().to_bytes();
+    let samples = 4711;
+    cut.write(&Cut { guid, samples }).unwrap();
+    let text = place.run(&["ls", "-v"]).expect(0).stdout;
+    assert!(text.contains("\n    1 samples of 12 octets\n"), "{text}");
+    assert!(!text.contains("4711") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_LOG", "off"),
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ("WHIMBREL_STATISTICS", "on"),
         ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
     ];
     let message = "message_bytes_max";
@@ -48,6 +49,9 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
     let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
     check(&nothing, &pairs, "segmentation_offload", offload);
+    check(&nothing, &[], "statistics", ("off", default));
+    let statistics = ("on", variable("WHIMBREL_STATISTICS"));
+    check(&nothing, &pairs, "statistics", statistics);
     let interfaces = ("eth*,!lo", variable("WHIMBREL_INTERFACES"));
     check(&nothing, &pairs, "interfaces", interfaces);
     let all = Asked {
