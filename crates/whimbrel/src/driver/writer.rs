@@ -245,6 +245,12 @@ impl WriterCore {
         lock(&self.state)
     }
 
+    /// Has the machine looked at by the thread that fires timers, at `at` at the latest.
+    fn arm(&self, at: Instant) {
+        let me: Weak<dyn Timed> = self.me.clone();
+        self.engine.arm(&self.timer, &me, at);
+    }
+
     /// True while all that is written leaves as messages, and nothing is handed over.
     pub(crate) fn sends_all(&self) -> bool {
         !self.hands_over.load(Ordering::Acquire)

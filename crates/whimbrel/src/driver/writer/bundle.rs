@@ -9,7 +9,6 @@ use crate::driver::clock;
 use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::{Shared, Waits};
 use crate::driver::sync::{Arc, MutexGuard, Weak};
-use crate::driver::timers::Timed;
 
 impl WriterCore {
     /// Sends what is due after a write at `now` and tells whoever waits; where the change waits for
@@ -38,12 +37,6 @@ impl WriterCore {
         if let Some(at) = begun {
             self.arm(at);
         }
-    }
-
-    /// Has the machine looked at by the thread that fires timers, at `at` at the latest.
-    fn arm(&self, at: Instant) {
-        let me: Weak<dyn Timed> = self.me.clone();
-        self.engine.arm(&self.timer, &me, at);
     }
 
     /// Notes how much waits.

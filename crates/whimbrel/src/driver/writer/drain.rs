@@ -9,9 +9,8 @@ use crate::driver::contain::contain;
 use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::Shared;
 use crate::driver::status::News;
+use crate::driver::sync::MutexGuard;
 use crate::driver::sync::atomic::Ordering;
-use crate::driver::sync::{MutexGuard, Weak};
-use crate::driver::timers::Timed;
 use crate::driver::warning::Warning;
 
 impl WriterCore {
@@ -90,8 +89,7 @@ impl WriterCore {
             self.engine.look_at_interfaces_in(Duration::ZERO);
         }
         if let Some(at) = deadline {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
+            self.arm(at);
         }
         if news { News::RING } else { News::NONE }
     }

@@ -10,8 +10,7 @@ use whimbrel_proto::writer::WriteError;
 
 use super::{Draft, WriterCore, WriterState};
 use crate::driver::neighbours::{self, Neighbour, Parcel};
-use crate::driver::sync::{Arc, MutexGuard, Weak};
-use crate::driver::timers::Timed;
+use crate::driver::sync::{Arc, MutexGuard};
 
 impl WriterCore {
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
@@ -80,8 +79,7 @@ impl WriterCore {
         let trim_at = state.pool.wants_trim().then_some(state.trim_at);
         drop(state);
         if let Some(at) = trim_at {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
+            self.arm(at);
         }
         neighbours.iter().for_each(Neighbour::tell);
         if !discarded.is_empty() {
