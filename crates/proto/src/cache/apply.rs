@@ -45,18 +45,7 @@ impl ReaderCache {
                 is_key: false,
             });
         }
-        instance.push(Stored {
-            payload: change.payload,
-            payload_is_key: false,
-            value: change.value,
-            valid: true,
-            read: false,
-            writer: change.writer,
-            sequence: change.sequence,
-            source_timestamp: change.source_timestamp,
-            reception_timestamp: change.reception_timestamp,
-            generation: instance.generation,
-        });
+        instance.push(Stored::of(change, instance.generation));
         self.tally.include(instance);
         self.settle(slot);
         Ok(if replaces {

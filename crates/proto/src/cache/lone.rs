@@ -38,23 +38,13 @@ impl ReaderCache {
         let Some(instance) = self.slots.get(slot) else {
             return;
         };
-        let stored = Stored {
-            payload: change.payload,
-            payload_is_key: false,
-            value: change.value,
-            valid: true,
-            read: false,
-            writer: change.writer,
-            sequence: change.sequence,
-            source_timestamp: change.source_timestamp,
-            reception_timestamp: change.reception_timestamp,
-            generation: instance.generation,
-        };
+        let handle = change.instance;
+        let stored = Stored::of(change, instance.generation);
         let bytes = self.tally.bytes.saturating_add(held_by(&stored));
         self.account.set(bytes);
         **self.lone.get_or_insert_default() = Some(Lone {
             slot,
-            handle: change.instance,
+            handle,
             stored,
         });
     }

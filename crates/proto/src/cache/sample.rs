@@ -102,6 +102,24 @@ pub(super) struct Stored {
     pub(super) generation: Generation,
 }
 
+impl Stored {
+    /// The data of `change`, in the `generation` that its instance is in.
+    pub(super) fn of(change: CacheChange, generation: Generation) -> Self {
+        Self {
+            payload: change.payload,
+            payload_is_key: false,
+            value: change.value,
+            valid: true,
+            read: false,
+            writer: change.writer,
+            sequence: change.sequence,
+            source_timestamp: change.source_timestamp,
+            reception_timestamp: change.reception_timestamp,
+            generation,
+        }
+    }
+}
+
 /// A sample kept beside the instances: there is no other.
 #[derive(Debug)]
 pub(super) struct Lone {
