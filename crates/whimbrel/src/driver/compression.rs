@@ -49,11 +49,16 @@ impl CompressionStatistics {
     /// How many octets each octet on the wire stood for, of the samples that were compressed; 1
     /// where there are none.
     pub fn ratio(&self) -> f64 {
-        if self.compressed_bytes == 0 {
-            return 1.0;
-        }
-        self.plain_bytes as f64 / self.compressed_bytes as f64
+        ratio(self.plain_bytes, self.compressed_bytes)
     }
+}
+
+/// How many of `plain_bytes` each of `compressed_bytes` stands for; 1 where there are none.
+pub(super) fn ratio(plain_bytes: u64, compressed_bytes: u64) -> f64 {
+    if compressed_bytes == 0 {
+        return 1.0;
+    }
+    plain_bytes as f64 / compressed_bytes as f64
 }
 
 pub(super) const fn kind_of(codec: CompressionIds) -> Option<CodecKind> {

@@ -12,7 +12,7 @@ use whimbrel_wire::header::Header;
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
 
 use super::clock;
-use super::compression::kind_of;
+use super::compression::{kind_of, ratio};
 
 /// Slabs that hold one message each.
 const SLAB_BYTES: usize = 16 * 1024;
@@ -42,10 +42,7 @@ pub struct BundleCompressionStatistics {
 impl BundleCompressionStatistics {
     /// How many octets each octet sent stood for; 1 where there are none.
     pub fn ratio(&self) -> f64 {
-        if self.compressed_bytes == 0 {
-            return 1.0;
-        }
-        self.plain_bytes as f64 / self.compressed_bytes as f64
+        ratio(self.plain_bytes, self.compressed_bytes)
     }
 
     fn count(&mut self, spent: Duration, plain_bytes: usize, packed_bytes: Option<usize>) {
