@@ -1,6 +1,6 @@
 //! Batches of changes, honest and not.
 
-use super::seed::Seed;
+use super::seed::{Seed, seed};
 use crate::raw::Raw;
 
 const WRITER: [u8; 4] = [0, 0, 1, 3];
@@ -15,14 +15,6 @@ pub(super) fn seeds() -> Vec<Seed> {
         all.extend(heartbeat(&raw));
     }
     all
-}
-
-fn seed(target: &'static str, name: &str, flags: u8, raw: Raw) -> Seed {
-    let little = raw.is_little();
-    let order = if little { "le" } else { "be" };
-    let mut bytes = vec![flags | u8::from(little)];
-    bytes.extend(raw.done());
-    Seed::new(target, format!("{name}-{order}"), bytes)
 }
 
 fn head(raw: &Raw, to_qos: u16, Head(batch, first, last, count): Head) -> Raw {

@@ -1,5 +1,7 @@
 //! One first input of a corpus.
 
+use crate::raw::Raw;
+
 /// One input.
 pub struct Seed {
     /// The target it is for.
@@ -23,4 +25,13 @@ impl Seed {
     pub fn file_name(&self) -> String {
         format!("seed-{}", self.name)
     }
+}
+
+/// A submessage: the flags octet, then a body that is in the byte order of `raw`.
+pub(super) fn seed(target: &'static str, name: &str, flags: u8, raw: Raw) -> Seed {
+    let little = raw.is_little();
+    let order = if little { "le" } else { "be" };
+    let mut bytes = vec![flags | u8::from(little)];
+    bytes.extend(raw.done());
+    Seed::new(target, format!("{name}-{order}"), bytes)
 }

@@ -1,6 +1,6 @@
 //! One corpus per kind of submessage: the flags octet, then the body.
 
-use super::seed::Seed;
+use super::seed::{Seed, seed};
 use crate::raw::Raw;
 
 const READER: [u8; 4] = [0, 0, 1, 4];
@@ -20,15 +20,6 @@ pub(super) fn seeds() -> Vec<Seed> {
         all.extend(extension(&raw));
     }
     all
-}
-
-/// A seed whose body is in the byte order of `raw`, with these further flags.
-fn seed(target: &'static str, name: &str, flags: u8, raw: Raw) -> Seed {
-    let little = raw.is_little();
-    let order = if little { "le" } else { "be" };
-    let mut bytes = vec![flags | u8::from(little)];
-    bytes.extend(raw.done());
-    Seed::new(target, format!("{name}-{order}"), bytes)
 }
 
 fn ids(raw: &Raw) -> Raw {
