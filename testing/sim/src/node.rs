@@ -2,6 +2,7 @@
 //! real driver: route a datagram, change a machine, drain it.
 
 use std::collections::VecDeque;
+use std::convert::identity;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::GuidPrefix;
@@ -208,7 +209,9 @@ impl Node {
                     let named = reader == entity || reader == Default::default();
                     if named && slot.machine.is_matched(writer) {
                         slot.changed = true;
-                        let result = give(&mut slot.machine, now, wall, datagram, inbound);
+                        let machine = &mut slot.machine;
+                        let result =
+                            machine.handle_inbound(now, wall, writer, datagram, inbound, identity);
                         tolerate(result)?;
                     }
                 }
@@ -345,30 +348,6 @@ impl Node {
             .iter()
             .filter_map(|slot| slot.machine.poll_timeout());
         writers.chain(readers).collect()
-    }
-}
-
-fn give(
-    machine: &mut Reader,
-    now: Instant,
-    wall: Timestamp,
-    datagram: &SharedBytes,
-    inbound: &Inbound<'_>,
-) -> Result<(), Reject> {
-    let from = |entity| whimbrel_base::guid::Guid::new(inbound.source, entity);
-    match &inbound.submessage {
-        Submessage::Data(it) => machine.handle_data(now, inbound.change(it, datagram, wall)?),
-        Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
-        Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
-        Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from(it.writer), it),
-        Submessage::HeartbeatBatch(it) => {
-            machine.handle_heartbeat_batch(now, from(it.batches.writer), it)
-        }
-        Submessage::HeartbeatFrag(it) => {
-            machine.handle_heartbeat_frag(now, from(it.writer), it.number, it.last, it.count)
-        }
-        Submessage::Gap(it) => machine.handle_gap(now, from(it.writer), it),
-        _ => Ok(()),
     }
 }
 

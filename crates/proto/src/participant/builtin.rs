@@ -340,18 +340,15 @@ impl Builtin {
         };
         let reader = &mut channel.reader;
         match &inbound.submessage {
-            Submessage::Data(data) => {
-                let change = inbound.change(data, datagram, wall)?;
-                reader.handle_data(now, with_disposal_as_data(change, inbound))
+            Submessage::Data(_)
+            | Submessage::DataFrag(_)
+            | Submessage::Heartbeat(_)
+            | Submessage::HeartbeatFrag(_)
+            | Submessage::Gap(_) => {
+                reader.handle_inbound(now, wall, writer, datagram, inbound, |change| {
+                    with_disposal_as_data(change, inbound)
+                })
             }
-            Submessage::DataFrag(frag) => {
-                reader.handle_data_frag(now, inbound.fragments(frag, wall)?)
-            }
-            Submessage::Heartbeat(heartbeat) => reader.handle_heartbeat(now, writer, heartbeat),
-            Submessage::HeartbeatFrag(it) => {
-                reader.handle_heartbeat_frag(now, writer, it.number, it.last, it.count)
-            }
-            Submessage::Gap(gap) => reader.handle_gap(now, writer, gap),
             Submessage::DataBatch(_)
             | Submessage::HeartbeatBatch(_)
             | Submessage::AckNack(_)

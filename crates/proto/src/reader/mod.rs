@@ -15,6 +15,7 @@ mod config;
 mod deliver;
 #[cfg(test)]
 mod edges;
+mod inbound;
 mod inflate;
 mod line;
 mod next;

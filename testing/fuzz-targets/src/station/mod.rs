@@ -22,6 +22,7 @@ use whimbrel_proto::cache::{CachedSample, Selector};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::deadline::{Deadline, earlier};
 use whimbrel_proto::peer::MatchedWriter;
+use whimbrel_proto::reader::Incoming;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_proto::writer::{NewChange, WriteError};
 use whimbrel_proto::{Participant, ParticipantEvent, Reader, Writer};
@@ -202,7 +203,8 @@ impl Station {
                     if named {
                         // One reader's refusal is not another's.
                         let machine = &mut self.readers[index];
-                        let said = give(machine, now, wall, writer, datagram, inbound);
+                        let said =
+                            machine.handle_inbound(now, wall, writer, datagram, inbound, compacted);
                         outcome = Some(outcome.unwrap_or(Ok(())).and(said));
                     }
                 }
@@ -369,29 +371,8 @@ impl Station {
     }
 }
 
-/// What a submessage says to a reader.
-fn give(
-    machine: &mut Reader,
-    now: Instant,
-    wall: Timestamp,
-    from: Guid,
-    datagram: &SharedBytes,
-    inbound: &Inbound<'_>,
-) -> Result<(), Reject> {
-    match &inbound.submessage {
-        Submessage::Data(it) => {
-            let mut change = inbound.change(it, datagram, wall)?;
-            change.payload = change.payload.compacted();
-            machine.handle_data(now, change)
-        }
-        Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
-        Submessage::DataFrag(it) => machine.handle_data_frag(now, inbound.fragments(it, wall)?),
-        Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
-        Submessage::HeartbeatBatch(it) => machine.handle_heartbeat_batch(now, from, it),
-        Submessage::HeartbeatFrag(it) => {
-            machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
-        }
-        Submessage::Gap(it) => machine.handle_gap(now, from, it),
-        _ => Ok(()),
-    }
+/// The change, apart from the datagram in which it came.
+fn compacted(mut change: Incoming) -> Incoming {
+    change.payload = change.payload.compacted();
+    change
 }

@@ -5,7 +5,6 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::receive::{Inbound, MessageReceiver};
-use whimbrel_wire::message::Submessage;
 
 use super::{ReaderCore, ReaderState};
 
@@ -74,24 +73,9 @@ impl ReaderState {
         let Self {
             machine, compactor, ..
         } = self;
-        match &inbound.submessage {
-            Submessage::Data(data) => {
-                let mut change = inbound.change(data, datagram, wall)?;
-                change.payload = compactor.compact(change.payload);
-                machine.handle_data(now, change)
-            }
-            Submessage::DataBatch(it) => machine.handle_data_batch(now, &inbound.batch(it, wall)),
-            Submessage::DataFrag(frag) => {
-                let fragments = inbound.fragments(frag, wall)?;
-                machine.handle_data_frag(now, fragments)
-            }
-            Submessage::Heartbeat(it) => machine.handle_heartbeat(now, from, it),
-            Submessage::HeartbeatBatch(it) => machine.handle_heartbeat_batch(now, from, it),
-            Submessage::HeartbeatFrag(it) => {
-                machine.handle_heartbeat_frag(now, from, it.number, it.last, it.count)
-            }
-            Submessage::Gap(it) => machine.handle_gap(now, from, it),
-            _ => Ok(()),
-        }
+        machine.handle_inbound(now, wall, from, datagram, inbound, |mut change| {
+            change.payload = compactor.compact(change.payload);
+            change
+        })
     }
 }

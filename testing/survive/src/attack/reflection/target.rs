@@ -1,6 +1,7 @@
 //! The participant under attack, with the limits it has by default, a writer and a reader.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::identity;
 use std::net::SocketAddr;
 
 use whimbrel_base::buffer::SharedBytes;
@@ -155,7 +156,8 @@ impl Target {
         match inbound.target() {
             Meant::Reader { writer, reader } if !writer.entity.is_builtin() => {
                 if reader == READER || self.routes.contains(&writer) {
-                    hear(&mut self.reader, now, wall, writer, datagram, inbound);
+                    let reader = &mut self.reader;
+                    let _ = reader.handle_inbound(now, wall, writer, datagram, inbound, identity);
                 }
             }
             Meant::Writer { reader, writer } if writer == WRITER => {
@@ -249,25 +251,6 @@ impl Target {
             _ => {}
         }
     }
-}
-
-/// What a submessage says to a reader.
-fn hear(
-    reader: &mut Reader,
-    now: Instant,
-    wall: Timestamp,
-    from: Guid,
-    datagram: &SharedBytes,
-    inbound: &Inbound<'_>,
-) {
-    let _ = match &inbound.submessage {
-        Submessage::Data(it) => inbound
-            .change(it, datagram, wall)
-            .and_then(|change| reader.handle_data(now, change)),
-        Submessage::Heartbeat(it) => reader.handle_heartbeat(now, from, it),
-        Submessage::Gap(it) => reader.handle_gap(now, from, it),
-        _ => Ok(()),
-    };
 }
 
 fn local_writer() -> LocalWriter {
