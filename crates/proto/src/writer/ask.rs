@@ -44,11 +44,6 @@ impl Writer {
         }
     }
 
-    /// True where it is not the pace that holds fragments up.
-    pub(super) fn is_held_for_credit(&mut self, now: Instant) -> bool {
-        self.credit.is_spent(now)
-    }
-
     /// Asks readers whether they have taken what has left, where it is time to.
     pub(super) fn ask_for_credit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         if self.credit.wants_question() {

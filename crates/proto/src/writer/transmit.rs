@@ -106,7 +106,7 @@ impl Writer {
                 self.ask_within(now, message, (sequence, last));
             }
             self.held_until = bucket::held_until(&mut self.bucket, now);
-            if self.held_until.is_none() && !self.is_held_for_credit(now) {
+            if self.held_until.is_none() && !self.credit.is_spent(now) {
                 self.hold_up_push();
             }
         }
