@@ -18,7 +18,7 @@ const RUN: &[&str] = &[
     "--",
 ];
 
-const PERFTOOL: &[&str] = &[
+const PERF: &[&str] = &[
     "cargo",
     "run",
     "--quiet",
@@ -26,23 +26,11 @@ const PERFTOOL: &[&str] = &[
     "-p",
     "whimbrel-perf",
     "--",
-    "goals",
-    "--out",
-    "target/bench/perftool",
 ];
 
-const BYTES: &[&str] = &[
-    "cargo",
-    "run",
-    "--quiet",
-    "--release",
-    "-p",
-    "whimbrel-perf",
-    "--",
-    "bytes",
-    "--out",
-    "target/bench/bytes",
-];
+const PERFTOOL: &[&str] = &["goals", "--out", "target/bench/perftool"];
+
+const BYTES: &[&str] = &["bytes", "--out", "target/bench/bytes"];
 
 /// Counts what codecs allocate once they are warm.
 const CODECS: &[&str] = &[
@@ -65,7 +53,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let root = metadata::root();
     setup::bench_peers(&root)?;
     if let ["perftool", rest @ ..] = words {
-        return watch(&root, &[PERFTOOL, rest].concat());
+        return watch(&root, &[PERF, PERFTOOL, rest].concat());
     }
     if let ["bytes", rest @ ..] = words {
         let codecs = watch(&root, CODECS);
@@ -74,7 +62,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         println!(
             "goal: bytes.codecs-that-allocate-once-warm measured {kept} wanted <= 0 {verdict}"
         );
-        return watch(&root, &[BYTES, rest].concat()).and(codecs);
+        return watch(&root, &[PERF, BYTES, rest].concat()).and(codecs);
     }
     watch(&root, BUILD)?;
     watch(&root, &[RUN, words].concat())
