@@ -28,10 +28,12 @@ use crate::error::Error;
 /// What is not set here comes from the environment: `WHIMBREL_INTERFACES` (names, globs, networks,
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
-/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_MESSAGE_BYTES_MAX`,
-/// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on` or `off`), and `WHIMBREL_DOMAIN` for
-/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
-/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
+/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
+/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` and `WHIMBREL_SEGMENTATION_OFFLOAD`
+/// (`on` or `off`), `WHIMBREL_WAITING` (`auto`, `auto:` and so many microseconds, `receive`,
+/// `sleep` or `spin`), and `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable
+/// that begins with `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also
+/// where the program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
