@@ -10,7 +10,7 @@ use crate::measure::Verdict;
 
 /// Measures Whimbrel beside its peers and the raw socket, and reproduces the measurements that it
 /// was founded on. Exit codes: 0 good, 1 a criterion was missed, 2 it could not begin, 3 it broke
-/// off, 130 and 143 by a signal.
+/// off, 129, 130 and 143 by a signal.
 #[derive(Parser, Debug)]
 #[command(name = "whimbrel-perf", version, about, long_about = None)]
 pub(crate) struct Options {

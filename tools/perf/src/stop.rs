@@ -1,8 +1,8 @@
-//! Ctrl-C and SIGTERM: what was measured is written, namespaces go, then the process ends.
+//! Ctrl-C, SIGTERM and a terminal that is closed: what was measured is written, namespaces go, then the process ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// Has the signals set a flag instead of ending the process.
 pub(crate) fn install() -> Result<(), Failure> {
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGHUP, SIGINT, SIGTERM] {
         flag::register_usize(number, &NUMBER, number.unsigned_abs() as usize)
             .map_err(|error| Failure::Setup(format!("handling signals: {error}")))?;
     }

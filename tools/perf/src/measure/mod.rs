@@ -8,6 +8,7 @@ mod probe;
 mod spread;
 mod stages;
 mod stream;
+mod vendor;
 mod verdict;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub(crate) use probe::{floor_us, test_link};
 pub(crate) use spread::Spread;
 pub(crate) use stages::{Stages, Staging};
 pub(crate) use stream::{StreamRow, sweep};
+pub(crate) use vendor::{DDSPERF, VendorRow, ddsperf, ping_pong};
 pub(crate) use verdict::{Verdict, judge, judge_apart};
 
 /// How long it may take to meet.

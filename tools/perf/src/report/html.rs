@@ -179,6 +179,11 @@ fn folded(section: &Section) -> String {
             tables::ledgers(section),
         ),
         (
+            !section.vendors.is_empty(),
+            "A maker's own tool, its own clock and rules",
+            tables::vendors(section),
+        ),
+        (
             !section.streams.is_empty(),
             "All rates",
             tables::streams(section),

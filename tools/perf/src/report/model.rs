@@ -40,6 +40,7 @@ pub(crate) struct Section {
     pub(crate) crossovers: Vec<CrossoverFigure>,
     pub(crate) budgets: Vec<BudgetFigure>,
     pub(crate) ledgers: Vec<LedgerFigure>,
+    pub(crate) vendors: Vec<VendorFigure>,
     pub(crate) published: Option<Published>,
 }
 
@@ -209,6 +210,20 @@ pub(crate) struct LedgerFigure {
     pub(crate) wire_bytes: f64,
     /// Entries, which together are those.
     pub(crate) entries: Vec<(&'static str, f64)>,
+}
+
+/// One size by a maker's own tool, one way, in microseconds, by its clock and rules.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct VendorFigure {
+    pub(crate) tool: &'static str,
+    pub(crate) size: usize,
+    pub(crate) count: u64,
+    pub(crate) min_us: f64,
+    pub(crate) mean_us: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p90_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) max_us: f64,
 }
 
 /// A table as it was published.

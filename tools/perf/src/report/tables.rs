@@ -313,6 +313,32 @@ pub(super) fn ledgers(section: &Section) -> String {
     )
 }
 
+pub(super) fn vendors(section: &Section) -> String {
+    let columns = [
+        "size B", "tool", "messages", "min µs", "mean µs", "50 % µs", "90 % µs", "99 % µs",
+        "max µs",
+    ];
+    let rows = section.vendors.iter().map(|it| {
+        vec![
+            it.size.to_string(),
+            it.tool.to_owned(),
+            it.count.to_string(),
+            us(it.min_us),
+            us(it.mean_us),
+            format!("<b>{}</b>", us(it.p50_us)),
+            us(it.p90_us),
+            us(it.p99_us),
+            us(it.max_us),
+        ]
+    });
+    format!(
+        "<p>ddsperf comes with Cyclone DDS: one way, by its own clock, echo and percentiles, of a \
+         second of its own in which nobody else is measured, and of the version that the notes \
+         tell. Read it beside the rows of Cyclone DDS, not beside those of others. LatencyTest of Fast DDS is in no package.</p>{}",
+        table(&columns, rows)
+    )
+}
+
 pub(super) fn published(it: &Published) -> String {
     let rows = it
         .rows

@@ -1,9 +1,11 @@
 //! From what was measured to what is reported.
 
 use crate::contestant::Product;
-use crate::measure::{LatencyRow, OpenRow, StreamRow, judge};
+use crate::measure::{DDSPERF, LatencyRow, OpenRow, StreamRow, VendorRow, judge};
 use crate::report::Histograms;
-use crate::report::model::{LatencyFigure, OpenFigure, Section, StreamFigure, VerdictFigure};
+use crate::report::model::{
+    LatencyFigure, OpenFigure, Section, StreamFigure, VendorFigure, VerdictFigure,
+};
 
 /// Adds the rows of one size, which ran in turn.
 pub(super) fn add_latencies(
@@ -95,6 +97,21 @@ pub(super) fn add_streams(section: &mut Section, rows: &[StreamRow]) {
             repairs: row.counters.map(|it| it.repairs),
             wire_bytes: row.wire_bytes.map(|it| it as f64 / samples),
         });
+    }
+}
+
+/// What a maker's own tool says.
+pub(super) fn vendor(row: &VendorRow) -> VendorFigure {
+    VendorFigure {
+        tool: DDSPERF,
+        size: row.size,
+        count: row.count,
+        min_us: row.min_us,
+        mean_us: row.mean_us,
+        p50_us: row.p50_us,
+        p90_us: row.p90_us,
+        p99_us: row.p99_us,
+        max_us: row.max_us,
     }
 }
 

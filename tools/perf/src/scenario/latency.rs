@@ -1,11 +1,13 @@
 //! Ping-pong of all products.
 
+use std::process::Command;
+
 use super::account;
-use super::figures::add_latencies;
+use super::figures::{add_latencies, vendor};
 use super::setting::{Extent, Setting};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
-use crate::measure::{Race, floor_us};
+use crate::measure::{DDSPERF, Race, ddsperf, floor_us, ping_pong};
 use crate::progress::Progress;
 use crate::report::Histograms;
 use crate::report::model::{Floor, Section};
@@ -72,7 +74,38 @@ pub(super) fn peers(
         // Nothing is sent there.
         return Ok(());
     }
-    account::add(setting, &world, &race, section)
+    account::add(setting, &world, &race, section)?;
+    vendors(setting, &world, &race, section)
+}
+
+/// What the tool that comes with Cyclone DDS says, where both are there.
+fn vendors(
+    setting: &Setting,
+    world: &World,
+    race: &Race,
+    section: &mut Section,
+) -> Result<(), Failure> {
+    if setting.programs.missing(Product::Cyclone).is_some() {
+        return Ok(());
+    }
+    let Some(program) = ddsperf() else {
+        let note = format!("without {DDSPERF}: it is not installed (cargo xtask setup)");
+        section.notes.push(note);
+        return Ok(());
+    };
+    let package = Command::new("dpkg-query")
+        .args(["--show", "--showformat=${Version}", "cyclonedds-tools"])
+        .output();
+    let version = package.map(|it| it.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&version);
+    let note = match version.trim() {
+        "" => format!("{DDSPERF}: {}, of an unknown version", program.display()),
+        known => format!("{DDSPERF}: that of the package cyclonedds-tools {known}"),
+    };
+    section.notes.push(note);
+    let rows = ping_pong(world, &program, &race.sizes)?;
+    section.vendors.extend(rows.iter().map(vendor));
+    Ok(())
 }
 
 /// Runs `race`, with the noise floor before and after it.

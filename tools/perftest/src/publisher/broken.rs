@@ -7,6 +7,8 @@ use crate::failure::Failure;
 pub(super) enum Break {
     /// Subscribers left.
     Left,
+    /// The test is over, and some never said that they know.
+    Silent,
     Signal(u8),
 }
 
@@ -14,6 +16,9 @@ impl From<Break> for Failure {
     fn from(it: Break) -> Self {
         match it {
             Break::Signal(number) => Self::Signal(number),
+            Break::Silent => {
+                Self::Run("not all subscribers said that they know that the test is over".into())
+            }
             Break::Left => Self::Run("subscribers left before the test was over".into()),
         }
     }

@@ -144,6 +144,5 @@ fn play<M: Message>(
         }
         sending.send(*size)?;
     }
-    sending.finish();
-    Ok(())
+    Ok(sending.finish()?)
 }

@@ -137,16 +137,24 @@ impl<'a, M: Message> Sending<'a, M> {
     }
 
     /// Says that the test is over, until all subscribers say that they know.
-    pub(super) fn finish(&mut self) {
+    ///
+    /// # Errors
+    /// Some do not: they died before.
+    pub(super) fn finish(&mut self) -> Result<(), Break> {
         let message = self.mark(FINISHED_SIZE);
         for _ in 0..GOODBYES {
-            // Those that left do not need it.
+            // Those that left do not need it, and may have said so just before.
             let gone = self.put(&message, None).is_err();
             self.writer.flush();
-            if gone || self.announced.wait(SLICE, |all| all.is_empty()) {
-                return;
+            if self.announced.wait(SLICE, |all| all.is_empty()) {
+                return Ok(());
+            }
+            if gone {
+                break;
             }
         }
+        self.look_at_signals()?;
+        Err(Break::Silent)
     }
 
     /// Makes `message` the sample after `sent` others; whether it is a ping.

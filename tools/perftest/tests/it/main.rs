@@ -7,6 +7,7 @@ mod scripts;
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -28,11 +29,39 @@ impl Ended {
     }
 }
 
-/// A running process; killed when dropped.
+/// A running process.
 struct Running {
-    child: Child,
-    out: Option<JoinHandle<String>>,
-    err: Option<JoinHandle<String>>,
+    child: Kept,
+    out: Said,
+    err: Said,
+}
+
+/// What a process says, while it does.
+struct Said {
+    text: Arc<Mutex<String>>,
+    reading: JoinHandle<()>,
+}
+
+impl Said {
+    fn by(mut from: impl Read + Send + 'static) -> Self {
+        let text = Arc::new(Mutex::new(String::new()));
+        let noted = Arc::clone(&text);
+        let reading = thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let mut room = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut room) {
+                bytes.extend_from_slice(&room[..count]);
+                *noted.lock().unwrap() = String::from_utf8_lossy(&bytes).into_owned();
+            }
+        });
+        Self { text, reading }
+    }
+
+    fn whole(self) -> String {
+        self.reading.join().unwrap();
+        let text = self.text.lock().unwrap();
+        text.clone()
+    }
 }
 
 impl Running {
@@ -54,49 +83,51 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let out = Some(reader(child.stdout.take().unwrap()));
-        let err = Some(reader(child.stderr.take().unwrap()));
+        let out = Said::by(child.stdout.take().unwrap());
+        let err = Said::by(child.stderr.take().unwrap());
+        let child = Kept(child);
         Self { child, out, err }
     }
 
     fn signal(&self, name: &str) {
         let kill = Command::new("kill")
-            .args(["-s", name, &self.child.id().to_string()])
+            .args(["-s", name, &self.child.0.id().to_string()])
             .status();
         assert!(kill.unwrap().success());
+    }
+
+    /// Waits until its standard error has `words`.
+    fn wait_until(&self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.err.text.lock().unwrap().contains(words) {
+            assert!(Instant::now() < deadline, "it does not say {words}");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     fn end(mut self) -> Ended {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.child.0.try_wait().unwrap() {
                 break status;
             }
             assert!(Instant::now() < deadline, "it does not end");
             thread::sleep(Duration::from_millis(10));
         };
-        Ended {
-            status,
-            out: self.out.take().unwrap().join().unwrap(),
-            err: self.err.take().unwrap().join().unwrap(),
-        }
+        let (out, err) = (self.out.whole(), self.err.whole());
+        Ended { status, out, err }
     }
 }
 
-impl Drop for Running {
+/// Killed when dropped.
+struct Kept(Child);
+
+impl Drop for Kept {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
-}
-
-fn reader(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut text = String::new();
-        from.read_to_string(&mut text).unwrap();
-        text
-    })
 }
 
 /// A publisher and a subscriber of `domain` that both end well.

@@ -197,8 +197,9 @@ fn at_work(domain: u32) -> (Running, Running) {
     let sub = Running::start(&format!("-sub -domain {domain} -noPrint -noOutputHeaders"));
     let line = format!("-pub -domain {domain} -latencyTest -noPrint -noOutputHeaders -exec 50");
     let publisher = Running::start(&line);
-    // Meeting takes less, then there is a pause of a second.
-    thread::sleep(Duration::from_secs(4));
+    publisher.wait_until("Sending data ...");
+    // There is a pause of a second first.
+    thread::sleep(Duration::from_secs(2));
     (publisher, sub)
 }
 
@@ -229,6 +230,30 @@ fn a_publisher_that_is_killed_is_missed() {
     assert!(sub.err.contains("the publishers left"), "{}", sub.err);
     assert!(numbers(sub.out.trim_end())[1] > 0.0);
     drop(publisher);
+}
+
+#[test]
+fn a_subscriber_that_is_killed_is_missed() {
+    let file = scratch("killed");
+    let sub = Running::start("-sub -domain 219 -noPrint");
+    // The time of the test is over before anybody could be given up.
+    let publisher = Running::start(&format!(
+        "-pub -domain 219 -executionTime 4 -pubRate 1000:sleep -latencyCount 10 -outputFile {}",
+        file.display()
+    ));
+    publisher.wait_until("Sending data ...");
+    thread::sleep(Duration::from_secs(2));
+    sub.signal("KILL");
+    let publisher = publisher.end();
+    assert_eq!(publisher.code(), Some(1), "{}", publisher.err);
+    assert!(
+        publisher.err.contains("the test is over"),
+        "{}",
+        publisher.err
+    );
+    let out = std::fs::read_to_string(&file).unwrap();
+    assert!(out.contains("One-way Latency Summary"), "{out}");
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
