@@ -1,4 +1,5 @@
-//! Ctrl-C, SIGTERM and a terminal that is closed: what was measured is written, namespaces go, then the process ends.
+//! Ctrl-C, SIGTERM and a terminal that is closed: what was measured is written, namespaces go,
+//! then the process ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -334,7 +334,8 @@ pub(super) fn vendors(section: &Section) -> String {
     format!(
         "<p>ddsperf comes with Cyclone DDS: one way, by its own clock, echo and percentiles, of a \
          second of its own in which nobody else is measured, and of the version that the notes \
-         tell. Read it beside the rows of Cyclone DDS, not beside those of others. LatencyTest of Fast DDS is in no package.</p>{}",
+         tell. Read it beside the rows of Cyclone DDS, not beside those of others. \
+         LatencyTest of Fast DDS is in no package.</p>{}",
         table(&columns, rows)
     )
 }
