@@ -3,9 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// Set this, as by a signal, and whoever waits for a process gives up within a tenth of a second.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long one wait lasts before somebody looks whether it still makes sense.
 const SLICE: Duration = Duration::from_millis(100);
@@ -169,7 +173,7 @@ impl Process {
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
                     return Err(format!("{} does not answer: {line}", self.name));
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.check_interrupted()?,
             }
         }
     }
@@ -184,8 +188,22 @@ impl Process {
     /// # Errors
     /// It ends, or says nothing in time.
     pub fn hear(&self, patience: Duration) -> Result<String, String> {
-        let heard = self.lines.recv_timeout(patience);
-        heard.map_err(|error| format!("{} does not answer: {error}", self.name))
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left.min(SLICE)) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => self.check_interrupted()?,
+                Err(error) => return Err(format!("{} does not answer: {error}", self.name)),
+            }
+        }
+    }
+
+    fn check_interrupted(&self) -> Result<(), String> {
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(format!("waiting for {} was interrupted", self.name));
+        }
+        Ok(())
     }
 
     /// Sends it the signal `name`, such as `KILL`. `ip netns exec` becomes the program, so this

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use whimbrel_rig::process::INTERRUPTED;
 
 use crate::failure::Failure;
 
@@ -12,9 +13,10 @@ static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// Has the signals set a flag instead of ending the process.
 pub(crate) fn install() -> Result<(), Failure> {
+    let why = |error| Failure::Setup(format!("handling signals: {error}"));
     for number in [SIGHUP, SIGINT, SIGTERM] {
-        flag::register_usize(number, &NUMBER, number.unsigned_abs() as usize)
-            .map_err(|error| Failure::Setup(format!("handling signals: {error}")))?;
+        flag::register_usize(number, &NUMBER, number.unsigned_abs() as usize).map_err(why)?;
+        flag::register(number, &INTERRUPTED).map_err(why)?;
     }
     Ok(())
 }

@@ -105,6 +105,23 @@ fn an_interrupted_slow_cable_is_removed_with_its_queues() {
 }
 
 #[test]
+fn nobody_waits_for_who_stands_still_once_interrupted() {
+    let out = Folder::new("still");
+    let words = ["run", "lat3-inter", "--full", "--peers", "nowhere"];
+    let (child, pong) = under_way(&[&words[..], &["--out", out.text()]].concat(), "pong");
+    kill("STOP", pong);
+    let (id, begun) = (child.id(), Instant::now());
+    // So that somebody waits for it.
+    thread::sleep(Duration::from_secs(1));
+    kill("HUP", id);
+    let output = child.wait_with_output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(25));
+    assert_eq!(output.status.code(), Some(129), "{}", text(&output.stderr));
+    assert_eq!(out.report()["sections"][0]["state"]["kind"], "broke");
+    assert_no_network(id);
+}
+
+#[test]
 fn a_full_disk_keeps_what_was_written_before() {
     if !is_root() {
         return;
