@@ -9,17 +9,29 @@ use crate::report::model::{LatencyFigure, Section, StreamFigure};
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Criteria {
     /// Samples of a stream or schedule that may be lost, in percent.
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = bound)]
     loss_max: Option<f64>,
     /// One-way latency that 99 % must keep to, in microseconds.
-    #[arg(long, value_name = "US")]
+    #[arg(long, value_name = "US", value_parser = bound)]
     p99_max: Option<f64>,
     /// Samples per second that a stream must reach.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = bound)]
     rate_min: Option<f64>,
     /// Resident memory of both processes together, in MiB.
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = bound)]
     rss_max: Option<f64>,
+}
+
+/// Reads a bound that something can meet and miss.
+///
+/// # Errors
+/// It is no number, or one below 0.
+pub(crate) fn bound(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("{text}: no number"))?;
+    if number.is_finite() && number >= 0.0 {
+        return Ok(number);
+    }
+    Err(format!("{text}: no number from 0 on"))
 }
 
 impl Criteria {
@@ -133,6 +145,14 @@ mod tests {
             "{why}"
         );
         assert!(why.contains("resident MiB 20.00 against 10"), "{why}");
+    }
+
+    #[test]
+    fn bounds_that_nothing_could_miss_or_meet_are_refused() {
+        assert_eq!(bound("0.5"), Ok(0.5));
+        for text in ["", "nan", "inf", "-1", "x"] {
+            assert!(bound(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::criteria::Criteria;
+use crate::criteria::{Criteria, bound};
 use crate::live::Live;
 use crate::measure::Verdict;
 
@@ -86,10 +86,11 @@ pub(crate) enum Command {
     /// The highest rate at which nothing is lost and 99 % of latencies keep to a bound.
     Rate {
         /// Octets of a sample.
-        #[arg(long, default_value_t = 64)]
-        size: usize,
+        #[arg(long, default_value_t = 64,
+            value_parser = clap::value_parser!(u32).range(1..=1 << 29))]
+        size: u32,
         /// One-way latency from the schedule that 99 % must keep to, in microseconds.
-        #[arg(long, default_value_t = 1000.0)]
+        #[arg(long, default_value_t = 1000.0, value_parser = bound)]
         p99_max: f64,
     },
     /// Publishes, subscribes, asks or answers until Ctrl-C, with a line each second in which

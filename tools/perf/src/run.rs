@@ -69,7 +69,7 @@ fn perform(command: Command) -> Result<(), Failure> {
             from,
             to,
         } => compare::crossover([&a, &b], &race, [from, to]),
-        Command::Rate { size, p99_max } => rate(size, p99_max),
+        Command::Rate { size, p99_max } => rate(size as usize, p99_max),
         Command::Sanity { criteria } => sanity(&criteria),
         Command::Role { .. } => Ok(()),
     }

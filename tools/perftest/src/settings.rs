@@ -311,7 +311,10 @@ fn refuse_missing(given: &Given) -> Result<(), Failure> {
         Err(Failure::Options(why))
     };
     if given.count("batchSize", 0) > Batch::DATA_BYTES_MAX as u64 {
-        return refuse("batchSize", "a batch fits a datagram: 60000 octets at most");
+        return refuse(
+            "batchSize",
+            "a batch leaves as one datagram: 60000 octets at most",
+        );
     }
     let message = given.count("messageSizeMax", 508);
     if !(508..=65_507).contains(&message) {
@@ -327,7 +330,10 @@ fn refuse_missing(given: &Given) -> Result<(), Failure> {
         .text("transport")
         .is_some_and(|it| !["UDPv4", "UDPv6"].contains(&it))
     {
-        return refuse("transport", "there are UDPv4 and UDPv6");
+        return refuse(
+            "transport",
+            "there are UDPv4 and UDPv6, no shared memory and no TCP",
+        );
     }
     if given.count("domain", 0) > 232 {
         return refuse("domain", "ports end at domain 232 (RTPS 2.5 §9.6.2.3)");

@@ -53,9 +53,7 @@ pub(crate) fn run(live: &Live) -> Result<(), Failure> {
             break None;
         }
         if !matched && elapsed.as_secs() >= u64::from(live.match_within) {
-            let (wanted, within) = (live.matches_min.unwrap_or(0), live.match_within);
-            let why = format!("{others} other participants instead of {wanted} in {within} s");
-            return Err(Failure::Missed(why));
+            return Err(alone(live, others));
         }
         if Instant::now() >= next {
             next += TICK;
@@ -66,12 +64,24 @@ pub(crate) fn run(live: &Live) -> Result<(), Failure> {
     lines.print(begun, &participant, &arrivals, &answers, playing.repairs());
     let section = summary(live, begun.elapsed(), &arrivals, &answers);
     summarize(&section);
+    if !matched {
+        return Err(alone(live, participant.discovered_participants().len()));
+    }
     live.criteria.check(&[section])?;
     // Whoever ends it by Ctrl-C after no time in particular has what it wanted.
     match ended {
         Some(number) if live.seconds.is_some() => Err(Failure::Signal(number)),
         _ => Ok(()),
     }
+}
+
+/// Fewer were there than had to be.
+fn alone(live: &Live, others: usize) -> Failure {
+    let (wanted, within) = (live.matches_min.unwrap_or(0), live.match_within);
+    let time = live.seconds.map_or(within, |it| it.min(within));
+    Failure::Missed(format!(
+        "{others} other participants instead of {wanted} in {time} s"
+    ))
 }
 
 /// What was printed last.

@@ -3,6 +3,7 @@
 use whimbrel_compress::CodecKind;
 
 use super::latency::run;
+use super::published::NO_CHARTS;
 use super::setting::{Extent, Setting};
 use super::{account, codecs, figures};
 use crate::contestant::{Contestant, Product};
@@ -20,6 +21,9 @@ const SIZES: &[usize] = &[
 ];
 /// The codecs of the benchmark.
 const CODECS: [CodecKind; 3] = [CodecKind::Lz4, CodecKind::Zlib, CodecKind::Bzip2];
+/// Who else might be expected, and why it is not here.
+const NO_PEERS: &str = "Cyclone DDS, Fast DDS, RustDDS and Dust DDS compress no samples, so they \
+    have no rows here";
 /// Sizes are told apart down to this ratio.
 const NEAR: f64 = 1.1;
 
@@ -52,6 +56,7 @@ pub(super) fn latencies(
         link.burst_bytes
     ));
     section.notes.push(codecs::describe(&setting.payload)?);
+    section.notes.push(NO_PEERS.into());
     section.notes.push(
         "RELIABLE at every size; the benchmark had BEST_EFFORT up to 63,000 B. Level 5 and \
          threshold 0 on both sides, so the answer is compressed too"
@@ -177,6 +182,8 @@ pub(super) fn streams(setting: &Setting, section: &mut Section) -> Result<(), Fa
     };
     section.notes.push(codecs::describe("log")?);
     section.notes.push(codecs::describe("random")?);
+    section.notes.push(NO_PEERS.into());
+    section.notes.push(NO_CHARTS.into());
     section.notes.push(
         "ZLIB at level 1, threshold 0: MAK's compressor is ZLIB, its level is not published. \
          RELIABLE; what was not acknowledged is held back, not lost"

@@ -34,6 +34,9 @@ pub(super) fn peers(
     let mut contestants = Vec::new();
     for product in Product::ALL {
         if place == Place::Intra && !product.stays_within_a_process() {
+            let name = product.name();
+            let note = format!("without {name}: it has no ping-pong within a process here");
+            section.notes.push(note);
             continue;
         }
         match setting.programs.missing(product) {
@@ -52,7 +55,8 @@ pub(super) fn peers(
     section.notes.push(METHOD_OF_2019.into());
     section.notes.push(
         "OpenSplice 6.9 was the third product of 2019; it cannot be built from registries, and is \
-         here by what was published only."
+         here by what was published only; of that the charts are lost, so that only its orderings \
+         are left."
             .into(),
     );
     let (rounds, per_round) = match setting.extent {

@@ -2,6 +2,9 @@
 
 use crate::report::model::Published;
 
+/// What is left of S4.
+pub(super) const NO_CHARTS: &str = "MÄK's charts are lost; what its text says is judged as claims";
+
 /// The table that belongs to `scenario`, where one was published.
 pub(super) fn of(scenario: &str) -> Option<Published> {
     Some(match scenario {

@@ -23,6 +23,9 @@ pub(super) fn rates(
     section
         .notes
         .push("RELIABLE, KEEP_LAST 1: what a newer sample replaces is lost".into());
+    section
+        .notes
+        .push("of the products only Whimbrel knows schedules here".into());
     let rates: &[u64] = match setting.extent {
         Extent::Miniature => &[200, 1000],
         Extent::Quick => &[100, 1000, 5000, 20_000],

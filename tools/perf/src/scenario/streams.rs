@@ -1,6 +1,7 @@
 //! Streams over sizes.
 
 use super::figures::add_streams;
+use super::published::NO_CHARTS;
 use super::setting::{Extent, Setting};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
@@ -38,6 +39,10 @@ pub(super) fn bundles(setting: &Setting, section: &mut Section) -> Result<(), Fa
          without the batching that they have for programs that ask for it"
             .into(),
     );
+    section.notes.push(NO_CHARTS.into());
+    section
+        .notes
+        .push("RustDDS and Dust DDS have no streams here, only ping-pong".into());
     let mut contestants = Vec::new();
     for (product, variant, mode) in CONTESTANTS {
         if let Some(why) = setting.programs.missing(*product) {

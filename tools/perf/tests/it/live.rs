@@ -64,6 +64,10 @@ fn who_is_alone_is_silent_and_misses_what_was_asked_for() {
         why.contains("0 other participants instead of 1 in 1 s"),
         "{why}"
     );
+    // Also where time is up first.
+    let alone = ["--matches-min", "1", "--seconds", "1"];
+    let missed = run(&[&["live", "pong", "--domain", "216"], &alone[..]].concat());
+    assert_eq!(missed.status.code(), Some(1), "{}", text(&missed.stdout));
     let slow = ["--seconds", "1", "--rate-min", "1"];
     let missed = run(&[&["live", "sub", "--domain", "217"], &slow[..]].concat());
     assert_eq!(missed.status.code(), Some(1), "{}", text(&missed.stdout));

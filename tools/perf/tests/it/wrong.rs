@@ -229,6 +229,9 @@ fn payloads_and_sizes_that_cannot_be_do_not_begin() {
             "better",
         ),
         (&["rate", "--size", "x"], "x"),
+        (&["rate", "--size", "999999999999"], "999999999999"),
+        (&["rate", "--p99-max", "nan"], "nan"),
+        (&["run", "cft", "--loss-max=-1"], "-1"),
     ] {
         let output = run(words);
         let why = text(&output.stderr);

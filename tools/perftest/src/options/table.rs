@@ -78,10 +78,12 @@ pub(super) const TABLE: &[Spec] = &[
 
     of("bestEffort", None, Both, Works, "RELIABILITY BEST_EFFORT; otherwise RELIABLE, KEEP_ALL"),
     of("durability", OneOf(&["0", "1", "2", "3"]), Both, Works,
-        "0 volatile, 1 transient local; 2 and 3 are refused"),
-    of("domain", Number(0, 250), Both, Works, "domain; 1"),
+        "0 volatile, 1 transient local; 2 and 3 refused: there is no durability service"),
+    of("domain", Number(0, 250), Both, Works,
+        "domain; 1; above 232 refused: RTPS has no ports for it"),
     of("batchSize", Number(0, ID_MAX), Publisher, Works,
-        "octets of batches, flushed by size alone; 0: none; 8192, with a rate 0"),
+        "octets of batches, flushed by size alone; 0: none; 8192, with a rate 0; above 60000 \
+         refused: a batch leaves as one datagram"),
     of("sendQueueSize", Number(1, ID_MAX), Publisher, Works, "samples in the writer's history; 50"),
     of("receiveQueueSize", Number(1, ID_MAX), Both, Idle("memory is taken as samples come"),
         "samples that the reader has memory for at first; 128"),
@@ -121,7 +123,7 @@ pub(super) const TABLE: &[Spec] = &[
     of("waitsetEventCount", Number(1, ID_MAX), Both, Works, "and for how many; 5"),
 
     of("transport", OneOf(TRANSPORTS), Both, Works,
-        "UDPv4 (the default) or UDPv6; others are refused"),
+        "UDPv4 (the default) or UDPv6; others refused: there is no shared memory, no TCP"),
     of("nic", Text, Both, Works, "the interface to use: address or name"),
     of("allowInterfaces", Text, Both, Works, "as -nic"),
     of("peer", Text, Both, Works, "a host to announce to; may be repeated"),
