@@ -5,8 +5,8 @@ use core::fmt;
 /// When the samples of a writer share messages, which every implementation understands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Bundling {
-    /// Samples that come faster than they can be sent leave together; a lone sample leaves at
-    /// once.
+    /// Samples that come faster than they can be sent leave together, those of several writers of
+    /// a participant to the same addresses too; a lone sample leaves at once.
     #[default]
     Automatic,
     /// Each sample leaves at once.

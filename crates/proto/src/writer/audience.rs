@@ -15,6 +15,8 @@ pub(super) struct Audience {
     destinations: Vec<Locator>,
     /// How many readers have the address.
     uses: BTreeMap<Locator, usize>,
+    /// Stands for the destinations, in their order.
+    mark: u64,
     message_bytes_max: usize,
     inline_qos: bool,
     holds_history: bool,
@@ -26,12 +28,24 @@ impl Default for Audience {
         Self {
             destinations: Vec::new(),
             uses: BTreeMap::new(),
+            mark: mark_of(&[]),
             message_bytes_max: usize::MAX,
             inline_qos: false,
             holds_history: false,
             packed_messages: CompressionIds::ALL,
         }
     }
+}
+
+/// A number for `destinations` that others hardly have. FNV-1a.
+fn mark_of(destinations: &[Locator]) -> u64 {
+    let octets = destinations.iter().flat_map(|to| {
+        let port = to.port.to_be_bytes();
+        to.address.into_iter().chain(port)
+    });
+    octets.fold(0xcbf2_9ce4_8422_2325, |mark, octet| {
+        (mark ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 impl Audience {
@@ -44,6 +58,7 @@ impl Audience {
             }
             *uses = uses.saturating_add(1);
         }
+        self.mark = mark_of(&self.destinations);
     }
 
     /// Takes back one [`Audience::add`].
@@ -58,6 +73,7 @@ impl Audience {
                 self.destinations.retain(|known| known != locator);
             }
         }
+        self.mark = mark_of(&self.destinations);
     }
 
     /// Looks at all `readers` of a writer that is `reliable` or not.
@@ -86,6 +102,11 @@ impl Audience {
     /// Where new changes go.
     pub(super) fn destinations(&self) -> &[Locator] {
         &self.destinations
+    }
+
+    /// Stands for [`Audience::destinations`].
+    pub(super) fn mark(&self) -> u64 {
+        self.mark
     }
 
     /// Largest message that every reader takes, in octets.
@@ -121,7 +142,14 @@ mod tests {
         audience.add(&[at(1), at(2)]);
         audience.add(&[at(2), at(3)]);
         assert_eq!(audience.destinations(), [at(1), at(2), at(3)]);
+        let mark = audience.mark();
         audience.remove(&[at(1), at(2)]);
+        assert_ne!(audience.mark(), mark);
+        audience.add(&[at(1)]);
+        audience.remove(&[at(1)]);
+        let mut same = Audience::default();
+        same.add(&[at(2), at(3)]);
+        assert_eq!(audience.mark(), same.mark());
         assert_eq!(audience.destinations(), [at(2), at(3)]);
         audience.remove(&[at(9)]);
         audience.remove(&[at(2), at(3)]);

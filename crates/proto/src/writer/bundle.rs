@@ -4,9 +4,12 @@
 //! each other are a *bundle*; it becomes as few messages as it fits. Where HISTORY gives up a
 //! change that still waits, the bundle is *sealed*: put into its message, which stays open.
 
+use alloc::sync::Arc;
+
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 
+use super::rate::{Rate, SharedRate};
 use crate::message::MessageBuilder;
 
 /// Bundles that form by themselves, in octets of message at most.
@@ -20,22 +23,6 @@ const AUTOMATIC_AGE: Duration = Duration::from_micros(100);
 
 /// How long it waits for others that did not come after all.
 const AUTOMATIC_WAIT: Duration = Duration::from_micros(200);
-
-/// So many changes in a row come faster than they can be sent before any of them waits: few at
-/// once, as of several joints of a robot, leave as they come.
-const AUTOMATIC_STREAK: u32 = 8;
-
-/// More of them count no more.
-const STREAK_MAX: u32 = 64;
-
-/// A pause of so many times what sending takes ends a streak; a shorter one halves it, such as
-/// while an acknowledgement was handled.
-const PAUSE_COSTS: u32 = 16;
-
-/// What sending takes before it was measured, and the bounds of what is believed.
-const SEND_COST: Duration = Duration::from_micros(5);
-const SEND_COST_MIN: Duration = Duration::from_micros(2);
-const SEND_COST_MAX: Duration = Duration::from_micros(10);
 
 /// How new changes leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,17 +82,6 @@ pub(super) enum Cause {
     Room,
 }
 
-/// How fast changes come, and how fast they could leave.
-#[derive(Debug)]
-struct Rate {
-    /// When the last one was written, or had been sent.
-    ready_at: Instant,
-    /// What sending takes.
-    cost: Duration,
-    /// How many have come faster than that, in a row.
-    streak: u32,
-}
-
 /// The changes that wait for others.
 #[derive(Debug)]
 pub(super) struct Bundle {
@@ -119,6 +95,8 @@ pub(super) struct Bundle {
     /// How often they were told to wait for a flush.
     pub(super) holds: u32,
     rate: Rate,
+    /// Of all writers of the participant.
+    shared_rate: Option<Arc<SharedRate>>,
     /// The message that a sealed bundle has begun.
     pub(super) message: MessageBuilder,
     pub(super) is_sealed: bool,
@@ -126,7 +104,11 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    pub(super) fn new(message: MessageBuilder, bundling: Bundling) -> Self {
+    pub(super) fn new(
+        message: MessageBuilder,
+        bundling: Bundling,
+        shared_rate: Option<Arc<SharedRate>>,
+    ) -> Self {
         Self {
             bundling,
             from: None,
@@ -134,11 +116,8 @@ impl Bundle {
             bytes: 0,
             leaves_at: None,
             holds: 0,
-            rate: Rate {
-                ready_at: Instant::ZERO,
-                cost: SEND_COST,
-                streak: 0,
-            },
+            rate: Rate::default(),
+            shared_rate,
             message,
             is_sealed: false,
             statistics: BundlingStatistics::default(),
@@ -157,26 +136,21 @@ impl Bundle {
     }
 
     /// Whether what is written now is to wait; `pressed` where it had to wait for room before.
-    pub(super) fn holds(&mut self, now: Instant, pressed: bool) -> bool {
-        let rate = &mut self.rate;
-        let pause = now.since(rate.ready_at);
-        rate.ready_at = now;
-        // Whoever waits for an answer before it writes again takes longer.
-        rate.streak = if pause < rate.cost.divided_by(2) {
-            rate.streak.saturating_add(1).min(STREAK_MAX)
-        } else if pressed {
-            rate.streak
-        } else if pause < rate.cost.times(PAUSE_COSTS) {
-            rate.streak / 2
-        } else {
-            0
-        };
+    /// `destination` stands for its addresses, where it may leave with changes of other writers.
+    pub(super) fn holds(&mut self, now: Instant, pressed: bool, destination: Option<u64>) -> bool {
+        let fast = self.rate.note(now, pressed);
         let waits = match self.bundling {
             Bundling::Off => false,
-            Bundling::Automatic => rate.streak >= AUTOMATIC_STREAK,
+            Bundling::Automatic => fast || self.shares_haste(now, destination),
             Bundling::UpTo { .. } => true,
         };
         waits || self.holds > 0
+    }
+
+    /// Whether this and other writers write faster to the same addresses than that can be sent.
+    fn shares_haste(&self, now: Instant, destination: Option<u64>) -> bool {
+        let shared = self.shared_rate.as_ref().zip(destination);
+        shared.is_some_and(|(rate, to)| rate.note(now, to, self.rate.cost()))
     }
 
     pub(super) fn add(&mut self, now: Instant, sequence: SequenceNumber, bytes: usize) {
@@ -195,15 +169,15 @@ impl Bundle {
 
     /// New changes were sent from `began` to `ended`.
     pub(super) fn note_departure(&mut self, began: Instant, ended: Instant) {
-        let rate = &mut self.rate;
-        rate.ready_at = ended;
-        let took = ended.since(began).min(SEND_COST_MAX).max(SEND_COST_MIN);
-        rate.cost = rate.cost.times(3).plus(took).divided_by(4);
+        if let Some(shared) = self.shared_rate.as_ref().filter(|_| !self.rate.is_high()) {
+            shared.note_departure(ended);
+        }
+        self.rate.note_departure(began, ended);
     }
 
     /// What is written next could not have come sooner by `took`.
     pub(super) fn note_packing(&mut self, took: Duration) {
-        self.rate.ready_at = self.rate.ready_at.after(took);
+        self.rate.note_packing(took);
     }
 
     /// Whether what is written now is to wait unless there was a pause before it.
@@ -211,7 +185,7 @@ impl Bundle {
         self.holds > 0
             || match self.bundling {
                 Bundling::Off => false,
-                Bundling::Automatic => self.rate.streak.saturating_add(1) >= AUTOMATIC_STREAK,
+                Bundling::Automatic => self.rate.is_nearly_high(),
                 Bundling::UpTo { .. } => true,
             }
     }

@@ -10,6 +10,7 @@ use whimbrel_base::time::Duration;
 use super::batch::BatchLimits;
 use super::bucket::FlowLimits;
 use super::bundle::Bundling;
+use super::rate::SharedRate;
 
 /// Settings of a [`super::Writer`].
 #[derive(Clone, Debug)]
@@ -72,6 +73,9 @@ pub struct WriterConfig {
     pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
     pub bundling: Bundling,
+    /// How fast the writers of the participant write together; those that go to the same
+    /// addresses leave together by [`Bundling::Automatic`]. None by default.
+    pub shared_rate: Option<Arc<SharedRate>>,
     /// The codec by which whole messages may leave; none by default.
     pub packed_messages: CompressionIds,
     /// What leaves together is a batch to those who understand that; off by default. Samples that
@@ -113,6 +117,7 @@ impl WriterConfig {
             burst_bytes: 256 * 1024,
             local_burst_bytes_max: 512 * 1024,
             bundling: Bundling::Off,
+            shared_rate: None,
             packed_messages: CompressionIds::NONE,
             batch: None,
             asynchronous: false,

@@ -114,7 +114,11 @@ impl Writer {
     /// Decides whether the newest change waits; `pressed` where it had to wait for room before.
     pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
         let nobody = self.audience.destinations().is_empty();
-        if !self.bundle.holds(now, pressed) || nobody {
+        let taken = self.audience.packed_messages();
+        // What is compressed as a whole is that of one writer.
+        let alone = taken.intersects(self.config.packed_messages);
+        let destination = (!alone && !nobody).then(|| self.audience.mark());
+        if !self.bundle.holds(now, pressed, destination) || nobody {
             self.bundle.leave(Cause::Idle);
             return;
         }

@@ -34,6 +34,7 @@ mod pace;
 mod pass;
 mod push;
 mod queries;
+mod rate;
 mod reader_proxy;
 mod statistics;
 #[cfg(test)]
@@ -66,6 +67,7 @@ use self::forms::Forms;
 pub use self::history::{Change, Form};
 use self::history::{HistoryCache, slab_bytes};
 use self::pace::Pace;
+pub use self::rate::SharedRate;
 use self::reader_proxy::ReaderProxy;
 pub use self::statistics::WriterStatistics;
 use self::window::{Window, is_crowded_above};
@@ -224,7 +226,11 @@ impl Writer {
             held_until: None,
             credit: Credit::new(config.bytes_per_second_max),
             bucket: config.flow.map(Bucket::new),
-            bundle: Bundle::new(MessageBuilder::new(config.guid.prefix), config.bundling),
+            bundle: Bundle::new(
+                MessageBuilder::new(config.guid.prefix),
+                config.bundling,
+                config.shared_rate.clone(),
+            ),
             batches: config
                 .batch
                 .map(|limits| Batches::new(limits, Account::new(config.budget.clone()))),

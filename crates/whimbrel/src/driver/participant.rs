@@ -12,7 +12,7 @@ use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::UdpSocket;
-use whimbrel_proto::writer::WriterConfig;
+use whimbrel_proto::writer::{SharedRate, WriterConfig};
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
@@ -57,6 +57,8 @@ pub(crate) struct ParticipantCore {
     pub(crate) warnings: Arc<Warnings>,
     /// What its writers and readers may hold.
     pub(crate) budget: Arc<Budget>,
+    /// How fast its writers write together.
+    pub(crate) rate: Arc<SharedRate>,
     rejects: Mutex<RejectCounters>,
     /// Inflates messages that are compressed as a whole.
     pub(crate) inflater: Mutex<BundleInflater>,
@@ -103,6 +105,7 @@ impl ParticipantCore {
             bell: Bell::default(),
             warnings: Arc::new(warnings),
             budget,
+            rate: Arc::default(),
             rejects: Mutex::new(RejectCounters::default()),
             inflater: Mutex::default(),
             unsettled: AtomicBool::new(false),

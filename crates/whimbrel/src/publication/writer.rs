@@ -119,6 +119,7 @@ impl<T: DdsType> DataWriter<T> {
         let guid = participant.core.guid(entity);
         let mut config = machine_config(guid, &qos, &lock(&publisher.inner.qos));
         config.budget = Some(Arc::clone(&participant.core.budget));
+        config.shared_rate = Some(Arc::clone(&participant.core.rate));
         participant
             .core
             .look(|control| limit(&mut config, control.config()));

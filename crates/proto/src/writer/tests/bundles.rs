@@ -1,9 +1,11 @@
 //! Changes that wait for others.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::net::SocketAddr;
 
-use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::guid::{EntityId, EntityKind, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
@@ -12,7 +14,9 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_wire::message::Submessage;
 
-use super::super::{Bundling, BundlingStatistics, NewChange, WriteError, Writer, WriterConfig};
+use super::super::{
+    Bundling, BundlingStatistics, NewChange, SharedRate, WriteError, Writer, WriterConfig,
+};
 use super::{READER, Sent, acknack, change, matched, writer};
 use crate::outbox::Outbox;
 use crate::receive::MessageReceiver;
@@ -403,6 +407,95 @@ fn what_comes_faster_than_it_can_be_sent_leaves_together() {
             1
         )[0] > 0
     );
+}
+
+/// Writers of one participant, each with a reader at one of these ports.
+fn crowd(ports: &[u16], adapt: impl Fn(&mut WriterConfig)) -> Vec<Writer> {
+    let rate = Arc::new(SharedRate::default());
+    let join = |(number, port): (usize, &u16)| {
+        let mut writer = writer(|config| {
+            config.guid.entity = EntityId::user(number as u32, EntityKind::WriterNoKey);
+            config.depth = None;
+            config.bundling = Bundling::Automatic;
+            config.shared_rate = Some(Arc::clone(&rate));
+            adapt(config);
+        });
+        let mut reader = matched(false, false);
+        reader.locators = vec![SocketAddr::from(([127, 0, 0, 1], *port)).into()];
+        reader.packed_messages = CompressionIds::LZ4;
+        writer.handle_matched(NOW, reader);
+        writer
+    };
+    ports.iter().enumerate().map(join).collect()
+}
+
+/// Has each write in turn `rounds` times, every `pause`; which round was the first of which
+/// something waits.
+fn take_turns(writers: &mut [Writer], rounds: u32, pause: Duration) -> Option<u32> {
+    let mut now = NOW;
+    for round in 0..rounds {
+        for writer in &mut *writers {
+            now = now.after(pause);
+            if put(writer, &mut Wire::default(), now, 1) == [0] {
+                return Some(round);
+            }
+            let began = now;
+            now = now.after(Duration::from_micros(6));
+            writer.note_departure(began, now);
+        }
+    }
+    None
+}
+
+#[test]
+fn writers_that_are_fast_together_leave_together_where_they_write_to_the_same_addresses() {
+    let fast = Duration::from_nanos(500);
+    // Of a hundred each rests for half a millisecond.
+    let mut same = crowd(&[7411; 100], |_| {});
+    assert_eq!(take_turns(&mut same, 3, fast), Some(0));
+    assert_eq!(
+        take_turns(
+            &mut crowd(&[7411; 100], |_| {}),
+            3,
+            Duration::from_micros(20)
+        ),
+        None
+    );
+    let mut others: Vec<_> = (7000..7100).collect();
+    assert_eq!(take_turns(&mut crowd(&others, |_| {}), 3, fast), None);
+    others.fill(7411);
+    let alone = |config: &mut WriterConfig| config.shared_rate = None;
+    assert_eq!(take_turns(&mut crowd(&others, alone), 3, fast), None);
+    // What is compressed as a whole is that of one writer: nothing is gained by waiting.
+    let packs = |config: &mut WriterConfig| config.packed_messages = CompressionIds::LZ4;
+    assert_eq!(take_turns(&mut crowd(&others, packs), 3, fast), None);
+}
+
+#[test]
+fn lone_samples_beside_the_stream_of_another_writer_leave_at_once() {
+    let mut writers = crowd(&[7411, 7411], |_| {});
+    let [stream, lone] = &mut writers[..] else {
+        panic!("two")
+    };
+    let (mut now, mut waited) = (NOW, 0);
+    for step in 0..100_000 {
+        now = now.after(Duration::from_nanos(500));
+        let left = put(stream, &mut Wire::default(), now, 1)[0];
+        waited += usize::from(left == 0);
+        if left > 0 {
+            let began = now;
+            now = now.after(Duration::from_micros(20));
+            stream.note_departure(began, now);
+        }
+        if step % 100 == 0 {
+            now = now.after(Duration::from_nanos(500));
+            assert_eq!(put(lone, &mut Wire::default(), now, 1), [1], "{step}");
+            let began = now;
+            now = now.after(Duration::from_micros(6));
+            lone.note_departure(began, now);
+        }
+    }
+    assert!(waited > 90_000);
 }
 
 #[test]

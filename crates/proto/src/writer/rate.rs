@@ -1,0 +1,131 @@
+//! Whether changes come faster than they can be sent: those of one writer, and those of all writers
+//! of a participant that go to the same addresses.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use whimbrel_base::time::{Duration, Instant};
+
+/// So many changes in a row come faster than they can be sent before any of them waits: few at
+/// once, as of several joints of a robot, leave as they come.
+const STREAK_MIN: u32 = 8;
+
+/// More of them count no more.
+const STREAK_MAX: u32 = 64;
+
+/// A pause of so many times what sending takes ends a streak; a shorter one halves it, such as
+/// while an acknowledgement was handled.
+const PAUSE_COSTS: u32 = 16;
+
+/// What sending takes before it was measured, and the bounds of what is believed.
+const SEND_COST: Duration = Duration::from_micros(5);
+const SEND_COST_MIN: Duration = Duration::from_micros(2);
+const SEND_COST_MAX: Duration = Duration::from_micros(10);
+
+/// How fast changes of a writer come, and how fast they could leave.
+#[derive(Debug)]
+pub(super) struct Rate {
+    /// When the last one was written, or had been sent.
+    ready_at: Instant,
+    /// What sending takes.
+    cost: Duration,
+    /// How many have come faster than that, in a row.
+    streak: u32,
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self {
+            ready_at: Instant::ZERO,
+            cost: SEND_COST,
+            streak: 0,
+        }
+    }
+}
+
+impl Rate {
+    /// A change is written, `pressed` where it had to wait for room before; true where they come
+    /// faster than they can be sent.
+    pub(super) fn note(&mut self, now: Instant, pressed: bool) -> bool {
+        let pause = now.since(self.ready_at);
+        self.ready_at = now;
+        self.streak = streak_after(self.streak, pause, self.cost, pressed);
+        self.is_high()
+    }
+
+    /// Changes were sent from `began` to `ended`.
+    pub(super) fn note_departure(&mut self, began: Instant, ended: Instant) {
+        self.ready_at = ended;
+        let took = ended.since(began).min(SEND_COST_MAX).max(SEND_COST_MIN);
+        self.cost = self.cost.times(3).plus(took).divided_by(4);
+    }
+
+    /// What is written next could not have come sooner by `took`.
+    pub(super) fn note_packing(&mut self, took: Duration) {
+        self.ready_at = self.ready_at.after(took);
+    }
+
+    /// True where the next change is one too many unless there is a pause before it.
+    pub(super) fn is_nearly_high(&self) -> bool {
+        self.streak.saturating_add(1) >= STREAK_MIN
+    }
+
+    pub(super) fn is_high(&self) -> bool {
+        self.streak >= STREAK_MIN
+    }
+
+    /// What sending takes.
+    pub(super) fn cost(&self) -> Duration {
+        self.cost
+    }
+}
+
+/// The streak after a change that came `pause` after the one before had left.
+fn streak_after(streak: u32, pause: Duration, cost: Duration, pressed: bool) -> u32 {
+    // Whoever waits for an answer before it writes again takes longer.
+    if pause < cost.divided_by(2) {
+        streak.saturating_add(1).min(STREAK_MAX)
+    } else if pressed {
+        streak
+    } else if pause < cost.times(PAUSE_COSTS) {
+        streak / 2
+    } else {
+        0
+    }
+}
+
+/// How fast those changes of a participant come that do not wait by the rate of their own writer:
+/// each of its writers may be slow where all of them together are not. Threads that write at the
+/// same time may miss a change of each other here, which does no harm.
+#[derive(Debug, Default)]
+pub struct SharedRate {
+    ready_at: AtomicU64,
+    streak: AtomicU32,
+    /// Stands for the addresses to which the last one went.
+    destination: AtomicU64,
+}
+
+impl SharedRate {
+    /// A change for `destination` is written, and sending it takes `cost`; true where they come
+    /// faster than they can be sent.
+    pub(super) fn note(&self, now: Instant, destination: u64, cost: Duration) -> bool {
+        let ready_at = Instant(self.ready_at.swap(now.0, Ordering::Relaxed));
+        let streak = self.streak.load(Ordering::Relaxed);
+        let is_same = self.destination.load(Ordering::Relaxed) == destination;
+        let after = if is_same {
+            streak_after(streak, now.since(ready_at), cost, false)
+        } else {
+            // Nothing that goes elsewhere leaves with it.
+            self.destination.store(destination, Ordering::Relaxed);
+            0
+        };
+        if after != streak {
+            self.streak.store(after, Ordering::Relaxed);
+        }
+        after >= STREAK_MIN
+    }
+
+    /// Some have left by `ended`.
+    pub(super) fn note_departure(&self, ended: Instant) {
+        self.ready_at.store(ended.0, Ordering::Relaxed);
+    }
+}
