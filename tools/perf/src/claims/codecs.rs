@@ -62,7 +62,7 @@ pub(super) fn cable(section: &Section) -> Vec<Claim> {
         "over 1 Gbit/s, ZLIB at level 5 carries 0.81 to 0.85 Gbit/s of samples from 500,000 B up",
     ];
     if let Some(unknown) = unknown(section) {
-        let judge = |text| claim("S0", text, Outcome::Waiting, unknown.into());
+        let judge = |text| claim("S0", text, Outcome::Unknown, unknown.into());
         return texts.map(judge).into();
     }
     let pairs = |codec: &str| -> Vec<(usize, f64)> {

@@ -102,12 +102,13 @@ fn cost(section: &Section) -> Claim {
         "of both processes for a sample of log text: {}",
         list(&costs)
     );
-    claim(
-        "S4",
-        text,
-        outcome(costs.iter().all(|it| it.1 > 1.0)),
-        figure,
-    )
+    let found = if costs.iter().all(|it| it.1 > 1.0) {
+        Outcome::Reproduced
+    } else {
+        // Fewer packets can save more than the codec costs.
+        Outcome::Better
+    };
+    claim("S4", text, found, figure)
 }
 
 /// What MÄK said in 2010 of one message.
@@ -115,7 +116,7 @@ pub(super) fn gigabit(section: &Section) -> Claim {
     let text = "a message over gigabit takes a little over 100 µs (a note of 2010; here 1024 B \
                 over a virtual cable of that rate)";
     if let Some(unknown) = unknown(section) {
-        return claim("S4", text, Outcome::Waiting, unknown.into());
+        return claim("S4", text, Outcome::Unknown, unknown.into());
     }
     let mut plain = section
         .latencies
@@ -289,7 +290,7 @@ mod tests {
         let yes = Outcome::Reproduced;
         let found = outcomes(&claims);
         // Nobody says what it cost, and there are no small messages.
-        assert_eq!(found, [yes, yes, Outcome::Waiting, Outcome::NotReproduced]);
+        assert_eq!(found, [yes, yes, Outcome::Waiting, Outcome::Better]);
         assert!(claims[1].figure.contains("1024 B × 2.00"), "{claims:?}");
     }
 
@@ -342,7 +343,7 @@ mod tests {
         section.streams[1].cpu_us = 2.0;
         assert_eq!(
             outcomes(&compressed(&section))[2..],
-            [Outcome::NotReproduced; 2]
+            [Outcome::NotReproduced, Outcome::Better]
         );
     }
 

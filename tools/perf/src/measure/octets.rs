@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -234,6 +235,8 @@ pub(crate) struct Watched {
     asking: Process,
     answering: Process,
     capture: PathBuf,
+    /// The address of the end that asks.
+    own: IpAddr,
     /// Datagrams that were there before.
     before: usize,
     dissector: Dissector,
@@ -253,6 +256,10 @@ impl Watched {
         let name = format!("whimbrel-perf-{}-{domain}.pcapng", std::process::id());
         let capture = std::env::temp_dir().join(name);
         let [a, b] = world.seats();
+        let own = a
+            .address
+            .parse()
+            .map_err(|_| format!("no address: {}", a.address))?;
         let command = |role, seats| {
             let part = Part {
                 bench: "latency",
@@ -272,6 +279,7 @@ impl Watched {
             asking,
             answering,
             capture,
+            own,
             before: 0,
             dissector: Dissector::default(),
         };
@@ -322,14 +330,21 @@ impl Watched {
         let mut count = 0;
         for datagram in reader.map_while(Result::ok) {
             count += 1;
-            // Loopback is no part of the cable.
-            if count > self.before && !datagram.destination.ip().is_loopback() {
+            if count > self.before && crosses(&datagram, self.own) {
                 self.dissector.add(&datagram);
             }
         }
         self.before = count;
         Ok(())
     }
+}
+
+/// Whether a datagram is on the cable of the host with the address `own`: what a host says to
+/// itself is not.
+fn crosses(datagram: &CapturedUdp<'_>, own: IpAddr) -> bool {
+    let (from, to) = (datagram.source.ip(), datagram.destination.ip());
+    let stays = to == own && (from == own || from.is_unspecified());
+    !stays && !to.is_loopback()
 }
 
 impl Drop for Watched {
@@ -419,6 +434,31 @@ mod tests {
         let found = octets(&[message(&[data(USER, 1, &packed)])]);
         assert_eq!((found.packed, found.encapsulation), (1, 8));
         assert_eq!(octets(&[b"noise".to_vec()]).other, 5 + 42);
+    }
+
+    #[test]
+    fn what_a_host_says_to_itself_is_not_on_the_cable() {
+        let own = "10.0.0.1".parse().unwrap();
+        let on_cable = |from: &str, to: &str| {
+            let address = |it: &str| format!("{it}:7400").parse().unwrap();
+            let datagram = CapturedUdp {
+                source: address(from),
+                destination: address(to),
+                payload: &[],
+                at: whimbrel::base::time::Timestamp(1),
+            };
+            crosses(&datagram, own)
+        };
+        for (from, to) in [
+            ("0.0.0.0", "10.0.0.2"),
+            ("10.0.0.2", "10.0.0.1"),
+            ("0.0.0.0", "239.255.0.1"),
+        ] {
+            assert!(on_cable(from, to), "{from} {to}");
+        }
+        for from in ["0.0.0.0", "10.0.0.1"] {
+            assert!(!on_cable(from, "10.0.0.1") && !on_cable(from, "127.0.0.1"));
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ table.words td,table.words th,.words td,.words th{text-align:left;white-space:no
 svg{width:100%;height:auto;font:12px system-ui,sans-serif;fill:#1c2430}
 .grid{stroke:#e6eaf0}.frame{fill:none;stroke:#8a94a6}
 .good{color:#1a7f4b;font-weight:600}.bad{color:#b3261e;font-weight:600}.none{color:#6b7686}
+.good,.bad,.none{white-space:nowrap}
 .state{padding:.5rem .8rem;background:#fff6e0;border-left:4px solid #d99a00}.shows{font-weight:600}
 summary{cursor:pointer;margin:.5rem 0;color:#0b5fa5}li{margin:.15rem 0}";
 

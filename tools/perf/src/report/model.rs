@@ -252,6 +252,8 @@ pub(crate) enum Outcome {
     Better,
     /// It was not measured in this run.
     Waiting,
+    /// Nothing that can run here could tell.
+    Unknown,
 }
 
 impl Outcome {
@@ -261,6 +263,7 @@ impl Outcome {
             Self::NotReproduced => "not reproduced",
             Self::Better => "better",
             Self::Waiting => "waiting",
+            Self::Unknown => "cannot be judged",
         }
     }
 }

@@ -357,7 +357,7 @@ pub(super) fn claims(claims: &[Claim]) -> String {
         let class = match it.outcome {
             Outcome::Reproduced | Outcome::Better => "good",
             Outcome::NotReproduced => "bad",
-            Outcome::Waiting => "none",
+            Outcome::Waiting | Outcome::Unknown => "none",
         };
         vec![
             it.seed.clone(),
