@@ -12,7 +12,8 @@ h2{margin-top:2.4rem;border-top:1px solid #d9dee6;padding-top:1rem}
 code{background:#f2f4f7;padding:.1em .3em;border-radius:3px}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px}
 th,td{padding:.2rem .55rem;text-align:right;border-bottom:1px solid #e6eaf0;white-space:nowrap}
-th{background:#f2f4f7;font-weight:600}.wide{overflow-x:auto;margin:.6rem 0}
+th{background:#f2f4f7;font-weight:600;white-space:normal;vertical-align:bottom}
+.wide{overflow-x:auto;margin:.6rem 0}
 table.words td,table.words th,.words td,.words th{text-align:left;white-space:normal}
 svg{width:100%;height:auto;font:12px system-ui,sans-serif;fill:#1c2430}
 .grid{stroke:#e6eaf0}.frame{fill:none;stroke:#8a94a6}

@@ -302,7 +302,10 @@ pub(super) fn ledgers(section: &Section) -> String {
             &it.entries[..],
         )
     });
-    let octets = |it: f64| format!("{it:.1}");
+    let octets = |it: f64| {
+        let text = format!("{it:.1}");
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
     format!(
         "<p>Where the octets of a message on the cable go, one way, by a capture of turns of their \
          own. “Number, length” are the bench's own fields of a sample; “submessages” are the \
