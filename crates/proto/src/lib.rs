@@ -50,6 +50,7 @@ mod patience;
 pub mod peer;
 pub mod reader;
 pub mod receive;
+mod table;
 pub mod value;
 pub mod writer;
 

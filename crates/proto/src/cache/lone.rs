@@ -18,8 +18,7 @@ use crate::change::ChangeKind;
 impl ReaderCache {
     /// The slot of the instance of `change`, where that can be kept beside it.
     pub(super) fn lone_place(&mut self, change: &CacheChange) -> Option<Slot> {
-        let alone = self.lone().is_none() && self.order.is_empty();
-        if !alone || change.kind != ChangeKind::Alive {
+        if !self.is_empty() || change.kind != ChangeKind::Alive {
             return None;
         }
         let slot = self.find(change.instance)?;

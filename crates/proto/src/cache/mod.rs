@@ -21,7 +21,6 @@ mod instance;
 mod lone;
 mod order;
 mod read;
-mod table;
 mod tally;
 
 #[cfg(test)]
@@ -48,10 +47,11 @@ use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
+use crate::table::Table;
 use crate::value::SharedValue;
+use instance::Instance;
 use order::{Order, Slot};
 use sample::Lone;
-use table::Table;
 use tally::Tally;
 
 /// What a cache is told once.
@@ -90,7 +90,7 @@ impl Default for CacheConfig {
 pub struct ReaderCache {
     config: CacheConfig,
     index: BTreeMap<InstanceHandle, Slot>,
-    slots: Table,
+    slots: Table<Instance>,
     /// A sample without another beside it; its room is made with the first.
     lone: Option<Box<Option<Lone>>>,
     /// The instance met last: streams mostly stay with one.
@@ -129,6 +129,11 @@ impl ReaderCache {
     pub fn charged_to(mut self, account: Account) -> Self {
         self.account = account;
         self
+    }
+
+    /// True when there is no sample in it, with or without valid data.
+    pub fn is_empty(&self) -> bool {
+        self.lone().is_none() && self.order.is_empty()
     }
 
     /// Octets held.
@@ -284,7 +289,7 @@ impl ReaderCache {
     #[cfg(test)]
     fn recounted_bytes(&self) -> usize {
         let slots = self.index.values().filter_map(|slot| self.slots.get(*slot));
-        let seated: usize = slots.map(instance::Instance::recounted_bytes).sum();
+        let seated: usize = slots.map(Instance::recounted_bytes).sum();
         seated
             + self
                 .lone()

@@ -6,8 +6,7 @@
 
 use alloc::vec::Vec;
 
-/// Number of an instance in the cache's table.
-pub(super) type Slot = u32;
+pub(super) use crate::table::Slot;
 
 const NONE: Slot = Slot::MAX;
 

@@ -4,7 +4,7 @@
 //! tombstone that is swept once tombstones are the majority, so that a steady stream neither
 //! moves much nor allocates.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 
 use core::ops::Range;
 use whimbrel_base::budget::Account;
@@ -14,6 +14,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Timestamp;
 
+use super::instances::{Instance, Instances};
 use crate::change::ChangeKind;
 
 /// One change in a writer's history. RTPS 2.5 §8.2.1.2.
@@ -100,18 +101,12 @@ struct Slot {
     change: Option<Change>,
 }
 
-#[derive(Debug, Default)]
-struct Instance {
-    sequences: VecDeque<SequenceNumber>,
-    registered: bool,
-}
-
 /// Changes in order, and which of them belong to which instance.
 #[derive(Debug, Default)]
 pub(super) struct HistoryCache {
     slots: VecDeque<Slot>,
     live: usize,
-    instances: BTreeMap<InstanceHandle, Instance>,
+    instances: Instances,
     last: SequenceNumber,
     /// Octets that the changes kept hold.
     change_bytes: usize,
@@ -194,45 +189,48 @@ impl HistoryCache {
 
     /// True when `instance` is registered or has changes kept.
     pub(super) fn knows(&self, instance: InstanceHandle) -> bool {
-        self.instances.contains_key(&instance)
+        self.instances.get(instance).is_some()
     }
 
     /// True when `instance` is registered by this writer.
     pub(super) fn is_registered(&self, instance: InstanceHandle) -> bool {
         self.instances
-            .get(&instance)
+            .get(instance)
             .is_some_and(|known| known.registered)
     }
 
     /// Number of changes kept of `instance`.
     pub(super) fn depth(&self, instance: InstanceHandle) -> usize {
         self.instances
-            .get(&instance)
+            .get(instance)
             .map_or(0, |known| known.sequences.len())
     }
 
     /// The oldest change kept of `instance`.
     pub(super) fn oldest(&self, instance: InstanceHandle) -> Option<SequenceNumber> {
-        self.instances.get(&instance)?.sequences.front().copied()
+        self.instances.get(instance)?.sequences.front().copied()
     }
 
     /// The newest change kept of `instance`.
     pub(super) fn newest(&self, instance: InstanceHandle) -> Option<&Change> {
-        self.get(*self.instances.get(&instance)?.sequences.back()?)
+        self.get(*self.instances.get(instance)?.sequences.back()?)
     }
 
     /// Registers `instance` without writing.
     pub(super) fn register(&mut self, instance: InstanceHandle) {
-        self.instances.entry(instance).or_default().registered = true;
-        self.settle();
+        if !self.is_registered(instance) {
+            self.instances
+                .change(instance, |known| known.registered = true);
+            self.settle();
+        }
     }
 
     /// Marks `instance` as no longer registered; it is forgotten with its last change.
     pub(super) fn unregister(&mut self, instance: InstanceHandle) {
-        if let Some(known) = self.instances.get_mut(&instance) {
+        if let Some(known) = self.instances.get_mut(instance) {
             known.registered = false;
             if known.sequences.is_empty() {
-                self.instances.remove(&instance);
+                self.instances.remove(instance);
                 self.settle();
             }
         }
@@ -243,7 +241,7 @@ impl HistoryCache {
         self.instances
             .iter()
             .filter(|(_, known)| known.registered)
-            .map(|(handle, _)| *handle)
+            .map(|(handle, _)| handle)
     }
 
     /// Appends the next change and returns its number. `make` gets the number.
@@ -253,8 +251,8 @@ impl HistoryCache {
         self.last = sequence;
         self.live = self.live.saturating_add(1);
         self.change_bytes = self.change_bytes.saturating_add(held_by(&change));
-        let known = self.instances.entry(change.instance).or_default();
-        known.sequences.push_back(sequence);
+        let keep = |known: &mut Instance| known.sequences.push_back(sequence);
+        self.instances.change(change.instance, keep);
         self.slots.push_back(Slot {
             sequence,
             change: Some(change),
@@ -302,13 +300,20 @@ impl HistoryCache {
             .find_map(|slot| slot.change.as_ref())
     }
 
-    /// Forgets the change numbered `sequence`.
-    pub(super) fn remove(&mut self, sequence: SequenceNumber) -> Option<Change> {
-        let position = self.position(sequence)?;
-        let change = self.slots.get_mut(position)?.change.take()?;
+    /// Forgets the change numbered `sequence`; false where it was not kept.
+    pub(super) fn remove(&mut self, sequence: SequenceNumber) -> bool {
+        let position = self.position(sequence);
+        let Some(slot) = position.and_then(|at| self.slots.get_mut(at)) else {
+            return false;
+        };
+        let Some(change) = &slot.change else {
+            return false;
+        };
+        let (instance, bytes) = (change.instance, held_by(change));
+        slot.change = None;
         self.live = self.live.saturating_sub(1);
-        self.change_bytes = self.change_bytes.saturating_sub(held_by(&change));
-        self.forget_in_instance(&change);
+        self.change_bytes = self.change_bytes.saturating_sub(bytes);
+        self.forget_in_instance(instance, sequence);
         self.settle();
         while self.slots.front().is_some_and(|slot| slot.change.is_none()) {
             self.slots.pop_front();
@@ -317,24 +322,22 @@ impl HistoryCache {
             self.slots.retain(|slot| slot.change.is_some());
         }
         give_back_room(&mut self.slots, self.live);
-        Some(change)
+        true
     }
 
-    fn forget_in_instance(&mut self, change: &Change) {
-        let Some(known) = self.instances.get_mut(&change.instance) else {
+    fn forget_in_instance(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
+        let Some(known) = self.instances.get_mut(instance) else {
             return;
         };
-        if known.sequences.front() == Some(&change.sequence) {
+        if known.sequences.front() == Some(&sequence) {
             known.sequences.pop_front();
         } else {
-            known
-                .sequences
-                .retain(|sequence| *sequence != change.sequence);
+            known.sequences.retain(|kept| *kept != sequence);
         }
         let left = known.sequences.len();
         give_back_room(&mut known.sequences, left);
         if known.sequences.is_empty() && !known.registered {
-            self.instances.remove(&change.instance);
+            self.instances.remove(instance);
         }
     }
 
@@ -346,7 +349,7 @@ impl HistoryCache {
             .map(|slot| slot.sequence)
             .filter(|sequence| *sequence <= last)
         {
-            if self.remove(sequence).is_none() {
+            if !self.remove(sequence) {
                 self.slots.pop_front();
             }
         }
@@ -359,7 +362,7 @@ impl HistoryCache {
         last: SequenceNumber,
     ) {
         while let Some(sequence) = self.oldest(instance).filter(|sequence| *sequence <= last) {
-            if self.remove(sequence).is_none() {
+            if !self.remove(sequence) {
                 break;
             }
         }
@@ -426,7 +429,7 @@ mod tests {
         let mut history = HistoryCache::default();
         let one = InstanceHandle([1; 16]);
         let room = |history: &HistoryCache| {
-            let of_one = history.instances.get(&one);
+            let of_one = history.instances.get(one);
             (
                 history.slots.capacity(),
                 of_one.map_or(0, |it| it.sequences.capacity()),
@@ -439,14 +442,14 @@ mod tests {
         let backlog = room(&history);
         assert!(backlog.0 >= 100_000 && backlog.1 >= 100_000);
         for number in 2..=99_001 {
-            history.remove(SequenceNumber(number)).unwrap();
+            assert!(history.remove(SequenceNumber(number)));
         }
         assert_eq!(history.len(), 1001);
         let steady = room(&history);
         assert!(steady.0 <= 4200 && steady.1 <= 4200, "{steady:?}");
         for _ in 0..100_000 {
             push(&mut history, 1);
-            history.remove(history.oldest(one).unwrap()).unwrap();
+            assert!(history.remove(history.oldest(one).unwrap()));
             assert_eq!(room(&history), steady);
         }
         history.remove_through(history.last());

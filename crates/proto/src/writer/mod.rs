@@ -29,6 +29,7 @@ mod form_tests;
 mod forms;
 mod gather;
 mod history;
+mod instances;
 mod matches;
 mod pace;
 mod pass;
@@ -420,7 +421,7 @@ impl Writer {
     }
 
     fn evict(&mut self, sequence: SequenceNumber) -> bool {
-        sequence <= self.acked && self.history.remove(sequence).is_some()
+        sequence <= self.acked && self.history.remove(sequence)
     }
 
     /// Registers an instance without writing. DDS 1.4 §2.2.2.4.2.5.

@@ -1,4 +1,4 @@
-//! The instances of a cache by their numbers.
+//! Instances by numbers.
 //!
 //! Every number is used again. The table only numbers them, each instance is an allocation of its
 //! own, and when most numbers are free the instances are numbered anew: what many instances at
@@ -7,38 +7,38 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::instance::Instance;
-use super::order::Slot;
+/// Number of an instance in a table.
+pub(crate) type Slot = u32;
 
 /// Numbers for which there may always be room.
 const ROOM_MIN: usize = 256;
 
 /// The table.
 #[derive(Debug)]
-pub(super) struct Table {
-    slots: Vec<Option<Box<Instance>>>,
+pub(crate) struct Table<T> {
+    slots: Vec<Option<Box<T>>>,
     free: Vec<Slot>,
 }
 
-impl Table {
-    pub(super) const fn new() -> Self {
+impl<T> Table<T> {
+    pub(crate) const fn new() -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
         }
     }
 
-    pub(super) fn get(&self, slot: Slot) -> Option<&Instance> {
+    pub(crate) fn get(&self, slot: Slot) -> Option<&T> {
         self.slots.get(slot as usize)?.as_deref()
     }
 
-    pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut Instance> {
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut T> {
         self.slots.get_mut(slot as usize)?.as_deref_mut()
     }
 
     /// Takes in `instance` under a number of its own. The caller keeps the count below what a slot
     /// can number.
-    pub(super) fn insert(&mut self, instance: Instance) -> Slot {
+    pub(crate) fn insert(&mut self, instance: T) -> Slot {
         let instance = Some(Box::new(instance));
         if let Some(slot) = self.free.pop()
             && let Some(place) = self.slots.get_mut(slot as usize)
@@ -51,20 +51,20 @@ impl Table {
         slot
     }
 
-    pub(super) fn remove(&mut self, slot: Slot) -> Option<Box<Instance>> {
+    pub(crate) fn remove(&mut self, slot: Slot) -> Option<Box<T>> {
         let gone = self.slots.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
         Some(gone)
     }
 
     /// True when most numbers are free and there are enough to be worth the work.
-    pub(super) fn is_sparse(&self) -> bool {
+    pub(crate) fn is_sparse(&self) -> bool {
         self.slots.len() > ROOM_MIN && self.free.len() > self.slots.len() / 2
     }
 
     /// Numbers the instances anew without holes, in the same order. Returns the old numbers in the
     /// order of the new ones.
-    pub(super) fn compact(&mut self) -> Vec<Slot> {
+    pub(crate) fn compact(&mut self) -> Vec<Slot> {
         let count = self.slots.len().saturating_sub(self.free.len());
         let mut slots = Vec::with_capacity(count);
         let mut old = Vec::with_capacity(count);
@@ -81,7 +81,13 @@ impl Table {
 
     /// Numbers for which there is room without allocating.
     #[cfg(test)]
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.slots.capacity().max(self.free.capacity())
+    }
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
