@@ -64,6 +64,10 @@ impl<K: Copy + Ord> Agenda<K> {
         entries: &BTreeMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Vec<K> {
+        let is_later = |((at, _), _): &(Deadline, K)| *at > now;
+        if self.touched.is_empty() && self.by_time.first().is_none_or(is_later) {
+            return Vec::new();
+        }
         while let Some(key) = self.touched.pop() {
             self.note(key, entries.get(&key).and_then(&due));
         }
@@ -77,8 +81,10 @@ impl<K: Copy + Ord> Agenda<K> {
 
     /// Takes back what [`Agenda::due`] gave, so that its room is used again.
     pub(crate) fn reuse(&mut self, mut keys: Vec<K>) {
-        keys.clear();
-        self.spare = keys;
+        if keys.capacity() > 0 {
+            keys.clear();
+            self.spare = keys;
+        }
     }
 
     fn note(&mut self, key: K, deadline: Option<Deadline>) {

@@ -86,7 +86,9 @@ impl MessageBuilder {
     /// Starts over with messages of at most `bytes_max` octets.
     pub fn begin(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
-        self.clear();
+        if self.len != Header::LEN {
+            self.clear();
+        }
     }
 
     /// Whether messages leave by [`Outbox::send_bulk`] from now on.
@@ -107,18 +109,29 @@ impl MessageBuilder {
 
     fn clear(&mut self) {
         self.changes = 0;
-        self.scratch.clear();
-        self.parts.clear();
         self.timestamp = None;
         self.destination = GuidPrefix::UNKNOWN;
+        // All messages begin alike.
+        self.scratch.truncate(Header::LEN);
+        self.parts.truncate(1);
+        if let Some(Part::Scratch(head)) = self.parts.first_mut() {
+            head.end = Header::LEN;
+        } else {
+            self.compose_header();
+        }
+        self.len = Header::LEN;
+    }
+
+    fn compose_header(&mut self) {
+        self.scratch.clear();
+        self.parts.clear();
         let header = Header {
             version: ProtocolVersion::V2_5,
             vendor: VendorId::WHIMBREL,
             prefix: self.prefix,
         };
         header.compose(&mut self.scratch);
-        self.parts.push(Part::Scratch(0..self.scratch.len()));
-        self.len = self.scratch.len();
+        self.parts.push(Part::Scratch(0..Header::LEN));
     }
 
     /// Octets of the message so far.
@@ -147,7 +160,16 @@ impl MessageBuilder {
 
     /// Sends the message to `to`, if it has any submessages, and starts the next one.
     pub fn flush(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
-        if !self.is_empty() {
+        if self.is_empty() {
+            return;
+        }
+        if let [Part::Scratch(only)] = &*self.parts {
+            self.leave(
+                &[self.scratch.get(only.clone()).unwrap_or_default()],
+                to,
+                outbox,
+            );
+        } else {
             let mut slices: [&[u8]; PARTS_MAX] = [&[]; PARTS_MAX];
             for (slice, part) in slices.iter_mut().zip(&self.parts) {
                 *slice = match part {
@@ -156,16 +178,20 @@ impl MessageBuilder {
                 };
             }
             let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
-            if self.bulk {
-                outbox.send_bulk(to, slices);
-            } else if self.packs && self.changes > 1 {
-                outbox.send_bundle(to, slices);
-            } else if self.shares {
-                outbox.send_shared(to, slices, self.bytes_max);
-            } else {
-                outbox.send(to, slices);
-            }
-            self.clear();
+            self.leave(slices, to, outbox);
+        }
+        self.clear();
+    }
+
+    fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
+        if self.bulk {
+            outbox.send_bulk(to, slices);
+        } else if self.packs && self.changes > 1 {
+            outbox.send_bundle(to, slices);
+        } else if self.shares {
+            outbox.send_shared(to, slices, self.bytes_max);
+        } else {
+            outbox.send(to, slices);
         }
     }
 

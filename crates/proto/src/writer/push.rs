@@ -66,7 +66,9 @@ impl Writer {
         outbox: &mut impl Outbox,
     ) -> bool {
         let form = self.forms.shared();
-        while let Some(change) = self.history.next_from(self.pushed.next()) {
+        while self.pushed < through
+            && let Some(change) = self.history.next_from(self.pushed.next())
+        {
             let sequence = change.sequence;
             if sequence > through {
                 break;
