@@ -266,7 +266,7 @@ impl DomainParticipant {
         timeout: std::time::Duration,
         mut ready: impl FnMut(&Self) -> bool,
     ) -> bool {
-        let deadline = std::time::Instant::now().checked_add(timeout);
+        let deadline = clock::deadline(timeout);
         self.inner
             .core
             .bell

@@ -20,12 +20,6 @@ pub(crate) fn now() -> Instant {
     Instant(START_NS.saturating_add(elapsed))
 }
 
-/// `at` as the machines count it.
-pub(crate) fn at(at: StdInstant) -> Instant {
-    let since = at.saturating_duration_since(origin()).as_nanos();
-    Instant(START_NS.saturating_add(u64::try_from(since).unwrap_or(u64::MAX)))
-}
-
 /// `span`, which is not below zero, as the system takes it.
 pub(crate) const fn span(span: Duration) -> StdDuration {
     StdDuration::from_nanos(span.as_nanos().unsigned_abs())
@@ -57,8 +51,9 @@ fn system_time() -> SystemTime {
 }
 
 /// When a wait of `timeout` ends; `None` where the clock cannot say.
-pub(crate) fn deadline(timeout: StdDuration) -> Option<StdInstant> {
-    StdInstant::now().checked_add(timeout)
+pub(crate) fn deadline(timeout: StdDuration) -> Option<Instant> {
+    let timeout = u64::try_from(timeout.as_nanos()).ok()?;
+    now().0.checked_add(timeout).map(Instant)
 }
 
 #[cfg(test)]

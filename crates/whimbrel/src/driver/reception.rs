@@ -47,8 +47,8 @@ const ROUNDS_MAX: usize = 32;
 
 /// Takes what arrives on a socket.
 pub(crate) trait Receive: Send + Sync {
-    /// A datagram arrived.
-    fn receive(&self, datagram: &Datagram);
+    /// A datagram was received at `now`.
+    fn receive(&self, now: Instant, datagram: &Datagram);
 
     /// No more datagrams for the moment: answers what is still to be answered.
     fn settle(&self);
@@ -185,7 +185,7 @@ impl Reception {
         desk.batch.set_room(BATCH);
         for _ in 0..ROUNDS_MAX {
             let received = self.socket.recv_batch(&mut desk.batch);
-            let is_last = self.deliver(received, &mut desk.batch, &*participant);
+            let is_last = self.deliver(clock::now(), received, &mut desk.batch, &*participant);
             if is_last {
                 break;
             }
@@ -193,9 +193,10 @@ impl Reception {
         participant.settle();
     }
 
-    /// Hands over what was received; true when there was no more.
+    /// Hands over what was received at `now`; true when there was no more.
     fn deliver(
         &self,
+        now: Instant,
         received: io::Result<usize>,
         batch: &mut RecvBatch,
         participant: &dyn Receive,
@@ -206,7 +207,7 @@ impl Reception {
         }
         for datagram in batch.drain() {
             // A user's type may panic here, which is no reason to lose what others sent.
-            if contain(|| participant.receive(&datagram)).is_err() {
+            if contain(|| participant.receive(now, &datagram)).is_err() {
                 self.count_fault();
             }
         }

@@ -11,9 +11,11 @@
 
 use std::cell::RefCell;
 use std::task::Waker;
-use std::time::Instant;
+
+use whimbrel_base::time::Instant;
 
 use super::audience;
+use super::clock;
 use super::contain::contain;
 use super::few::Few;
 use super::reception::{Reception, Seat, Waited};
@@ -49,6 +51,17 @@ struct Listeners {
     seats: Vec<Arc<Reception>>,
     /// Where threads that wait may receive.
     reception: Weak<Reception>,
+}
+
+impl Listeners {
+    /// True when whoever listens will see by himself that there was a ring: as a thread does that
+    /// handles what it has received.
+    fn is_awake(&self) -> bool {
+        self.sleepers == 0
+            && self.tasks.is_empty()
+            && self.bells.is_empty()
+            && !self.seats.iter().any(|seat| seat.is_waited_at())
+    }
 }
 
 /// Where a future remembers its place at a [`Bell`].
@@ -90,6 +103,9 @@ impl Bell {
         let (tasks, bells, seats) = {
             let mut listeners = lock(&self.listeners);
             self.rings.fetch_add(1, Ordering::SeqCst);
+            if listeners.is_awake() {
+                return;
+            }
             if listeners.sleepers > 0 {
                 self.condvar.notify_all();
             }
@@ -167,7 +183,7 @@ impl Bell {
                     .wait(listeners)
                     .unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
+                    let left = clock::span(deadline.since(clock::now()));
                     in_time = !left.is_zero();
                     if !in_time {
                         break;
@@ -355,7 +371,7 @@ mod tests {
         bell.detach(&other);
         bell.detach(&other);
         assert_eq!(listening(&bell), 0);
-        let found = bell.wait_until(Some(Instant::now()), || None::<()>);
+        let found = bell.wait_until(Some(clock::now()), || None::<()>);
         assert!(found.is_none());
         assert_eq!(listening(&bell), 0);
     }

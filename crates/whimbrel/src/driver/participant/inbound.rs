@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::Datagram;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
@@ -85,7 +86,7 @@ impl ParticipantCore {
 }
 
 impl Receive for ParticipantCore {
-    fn receive(&self, datagram: &Datagram) {
+    fn receive(&self, now: Instant, datagram: &Datagram) {
         self.received.fetch_add(1, Ordering::Relaxed);
         self.received_bytes
             .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
@@ -98,7 +99,7 @@ impl Receive for ParticipantCore {
             Err(reject) => return self.reject(reject),
         };
         let payload = inflated.as_ref().unwrap_or(&datagram.payload);
-        let (now, wall) = (clock::now(), clock::wall());
+        let wall = clock::wall();
         let mut rest = match MessageReceiver::new(payload, self.prefix) {
             Ok(receiver) => receiver,
             Err(reject) => return self.reject(reject),

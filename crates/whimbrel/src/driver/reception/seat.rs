@@ -1,7 +1,7 @@
 //! The place of a thread that receives while it waits.
 
 use std::io;
-use std::time::{Duration as StdDuration, Instant as StdInstant};
+use std::time::Duration as StdDuration;
 
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::{RecvBatch, UdpSocket};
@@ -73,14 +73,13 @@ impl Seat {
     /// Receives until `is_rung` or `deadline` has passed.
     pub(in crate::driver) fn wait(
         &mut self,
-        deadline: Option<StdInstant>,
+        deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> Waited {
         let reception = Arc::clone(&self.reception);
         let Some(mut desk) = self.desk.take() else {
             return Waited::Moved;
         };
-        let deadline = deadline.map(clock::at);
         let waited = loop {
             if is_rung() {
                 break Waited::Woken;
@@ -141,7 +140,7 @@ impl Reception {
         // Not later: whom it is for may be gone with it before this thread goes on.
         desk.others_waited = audience::others_wait_beside_me();
         let count = *received.as_ref().unwrap_or(&0);
-        self.deliver(received, &mut desk.batch, &*participant);
+        self.deliver(desk.seen_at, received, &mut desk.batch, &*participant);
         if count > 0 {
             participant.settle();
         }
@@ -162,7 +161,7 @@ impl Reception {
             }
             for _ in 0..ROUNDS_MAX {
                 let received = self.socket.recv_batch(&mut desk.batch);
-                let is_last = self.deliver(received, &mut desk.batch, &*participant);
+                let is_last = self.deliver(clock::now(), received, &mut desk.batch, &*participant);
                 if desk.batch.interrupts() > 0 {
                     desk.proof = Proof::Given;
                     desk.batch.set_room(1);
@@ -188,11 +187,11 @@ impl Reception {
     ) -> io::Result<usize> {
         loop {
             let received = self.socket.recv_batch(&mut desk.batch);
+            desk.seen_at = clock::now();
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
                 desk.spin.note_found();
                 return received;
             }
-            desk.seen_at = clock::now();
             if desk.seen_at >= until {
                 desk.spin.note_missed(desk.seen_at);
                 return Ok(0);

@@ -21,7 +21,7 @@ struct Inbox {
 }
 
 impl Receive for Inbox {
-    fn receive(&self, datagram: &Datagram) {
+    fn receive(&self, _now: Instant, datagram: &Datagram) {
         let text = String::from_utf8_lossy(&datagram.payload).into_owned();
         let name = thread::current().name().unwrap_or_default().to_owned();
         lock(&self.heard).push((text, name));
@@ -85,9 +85,9 @@ impl Scene {
 
     /// Waits in this thread until `text` was handled; by which thread.
     fn wait_for(&self, text: &str) -> String {
-        let deadline = StdInstant::now() + PATIENCE;
         let handler = || self.handler_of(text);
-        self.inbox.bell.wait_until(Some(deadline), handler).unwrap()
+        let deadline = clock::deadline(PATIENCE);
+        self.inbox.bell.wait_until(deadline, handler).unwrap()
     }
 
     /// Sees, without waiting at the bell, which thread handles `text`.
@@ -205,7 +205,7 @@ fn deadlines_end_waits_and_not_early() {
             let found = scene
                 .inbox
                 .bell
-                .wait_until(Some(start + span), || None::<()>);
+                .wait_until(clock::deadline(span), || None::<()>);
             assert_eq!(found, None);
             assert!(start.elapsed() >= span, "{waiting}, {millis} ms");
         }
@@ -221,9 +221,9 @@ fn a_thread_that_receives_for_others_only_leaves_the_seat_to_them() {
         bell.receive_at(Arc::downgrade(&scene.reception));
         // Its bell never rings, so it looks now and then.
         loop {
-            let slice = StdInstant::now() + StdDuration::from_millis(500);
+            let slice = clock::deadline(StdDuration::from_millis(500));
             let done = || scene.handler_of("end");
-            if let Some(found) = bell.wait_until(Some(slice), done) {
+            if let Some(found) = bell.wait_until(slice, done) {
                 return found;
             }
         }
