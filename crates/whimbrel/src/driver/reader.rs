@@ -78,6 +78,16 @@ impl ReaderState {
     }
 }
 
+/// What a look into a reader's cache shows.
+pub(crate) enum Glance {
+    /// It holds no sample.
+    Nothing,
+    /// It held one, which was selected and is taken.
+    One(CachedSample),
+    /// Something else: fetch it.
+    More,
+}
+
 /// A local reader.
 pub(crate) struct ReaderCore {
     pub(crate) guid: Guid,
@@ -228,20 +238,29 @@ impl ReaderCore {
         }
     }
 
-    /// Takes the only sample there is where that is all there is to do.
-    pub(crate) fn take_lone(&self, selector: &Selector) -> Option<CachedSample> {
+    /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
+    /// else to do.
+    pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
         let mut state = self.lock();
         if state.machine.waits_for_room() {
-            return None;
+            return Glance::More;
         }
-        let sample = state.machine.cache_mut().take_lone(selector)?;
+        let cache = state.machine.cache_mut();
+        let seen = if cache.is_empty() {
+            Glance::Nothing
+        } else {
+            let taken = take.then(|| cache.take_lone(selector)).flatten();
+            match taken {
+                // What condition could come true by the loss of the only sample?
+                Some(sample) => Glance::One(sample),
+                None => return Glance::More,
+            }
+        };
         self.status.clear(StatusKind::DataAvailable);
         if let Some(signal) = self.signal.get() {
             signal.clear();
         }
-        drop(state);
-        self.bell.ring_after_lock();
-        Some(sample)
+        seen
     }
 
     /// Moves or copies samples out of the cache and goes on with what had found no room.

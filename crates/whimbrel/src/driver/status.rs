@@ -139,11 +139,12 @@ impl EntityStatus {
             return;
         }
         self.retell(kinds);
-        self.bell.ring();
+        // Whoever listens finds the marks, which are in one order with his beginning to.
+        self.bell.ring_after_lock();
         if kinds.contains(StatusKind::DataAvailable)
             && let Some(parent) = &self.parent
         {
-            parent.bell.ring();
+            parent.bell.ring_after_lock();
         }
     }
 

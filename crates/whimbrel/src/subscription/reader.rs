@@ -24,6 +24,7 @@ use crate::driver::compression::CompressionStatistics;
 use crate::driver::contain::contain;
 use crate::driver::handle::handle_of;
 use crate::driver::memory::EndpointMemory;
+use crate::driver::reader::Glance;
 use crate::driver::sync::lock;
 use crate::error::Error;
 use crate::members::Member;
@@ -174,6 +175,12 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
+        self.check_instance(selector)?;
+        match self.inner.core.glance(selector, true) {
+            Glance::Nothing => return Ok(Vec::new()),
+            Glance::One(cached) => return Ok(Vec::from_iter(self.known(Sample::of(cached)))),
+            Glance::More => {}
+        }
         self.fetch_decoded(selector, true, |samples| samples.collect())
     }
 
@@ -378,8 +385,12 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
-        if take && let Some(cached) = self.inner.core.take_lone(selector) {
-            return Ok(each(&mut self.known(Sample::of(cached)).into_iter()));
+        match self.inner.core.glance(selector, take) {
+            Glance::Nothing => return Ok(each(&mut std::iter::empty())),
+            Glance::One(cached) => {
+                return Ok(each(&mut self.known(Sample::of(cached)).into_iter()));
+            }
+            Glance::More => {}
         }
         let mut cached = SCRATCH.take();
         self.inner.core.fetch(selector, take, &mut cached);
