@@ -6,6 +6,7 @@
 
 use alloc::sync::Arc;
 
+use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 
@@ -105,7 +106,7 @@ pub(super) struct Bundle {
 
 impl Bundle {
     pub(super) fn new(
-        message: MessageBuilder,
+        prefix: GuidPrefix,
         bundling: Bundling,
         shared_rate: Option<Arc<SharedRate>>,
     ) -> Self {
@@ -118,7 +119,7 @@ impl Bundle {
             holds: 0,
             rate: Rate::default(),
             shared_rate,
-            message,
+            message: MessageBuilder::new(prefix),
             is_sealed: false,
             statistics: BundlingStatistics::default(),
         }

@@ -202,8 +202,9 @@ pub struct Writer {
 impl Writer {
     /// A writer with an empty history and no readers.
     pub fn new(config: WriterConfig) -> Self {
+        let (prefix, rate) = (config.guid.prefix, config.shared_rate.clone());
         Self {
-            message: MessageBuilder::new(config.guid.prefix),
+            message: MessageBuilder::new(prefix),
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes, false),
             history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
@@ -227,11 +228,7 @@ impl Writer {
             held_until: None,
             credit: Credit::new(config.bytes_per_second_max),
             bucket: config.flow.map(Bucket::new),
-            bundle: Bundle::new(
-                MessageBuilder::new(config.guid.prefix),
-                config.bundling,
-                config.shared_rate.clone(),
-            ),
+            bundle: Bundle::new(prefix, config.bundling, rate),
             batches: config
                 .batch
                 .map(|limits| Batches::new(limits, Account::new(config.budget.clone()))),

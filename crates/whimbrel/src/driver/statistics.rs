@@ -161,6 +161,7 @@ impl StatisticsOffer {
             change,
             value: None,
             at,
+            began: None,
         };
         matches!(self.writer.try_write(&mut draft), Some(Ok(_)))
     }

@@ -193,6 +193,8 @@ pub(crate) struct Draft {
     pub(crate) value: Option<SharedValue>,
     /// When it is written, by the wall clock.
     pub(crate) at: Timestamp,
+    /// The same by the monotonic one, where that is known.
+    pub(crate) began: Option<Instant>,
 }
 
 impl WriterCore {
@@ -273,7 +275,7 @@ impl WriterCore {
             self.tell_of_pass(state, &neighbours);
             return Ok(sequence);
         }
-        let started = clock::now();
+        let started = draft.began.take().unwrap_or_else(clock::now);
         match self.admit(&mut state, started, draft) {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {

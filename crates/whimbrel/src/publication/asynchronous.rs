@@ -41,6 +41,7 @@ impl<T: DdsType> DataWriter<T> {
                 change,
                 value: None,
                 at: timestamp,
+                began: None,
             };
             let key = wants_key.then(|| self.serialized_key(value).ok());
             (draft, key.flatten())

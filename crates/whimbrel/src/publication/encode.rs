@@ -70,28 +70,31 @@ impl<T: DdsType> DataWriter<T> {
     pub(super) fn put(
         &self,
         (kind, value): (ChangeKind, &T),
-        at: Stamp,
+        at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let encoded = self.encode(kind, value)?;
         self.put_encoded((kind, value), encoded, (at, None), max_blocking)
     }
 
-    /// Writes what is encoded, and shares it with readers of this process where it is a value too.
+    /// Writes what is encoded, now unless `at` says when, and shares it with readers of this
+    /// process where it is a value too.
     pub(super) fn put_encoded(
         &self,
         (kind, data): (ChangeKind, &T),
         encoded: Encoded,
-        (at, value): (Stamp, Option<SharedValue>),
+        (at, value): (Option<Stamp>, Option<SharedValue>),
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
+        let (at, began) = at.map_or_else(Stamp::now, |at| (at, None));
         let change = encoded.into_change(kind, at.source, &mut state);
         let instance = change.instance;
         let mut draft = Draft {
             change,
             value,
             at: at.now,
+            began,
         };
         let spare = state.pool.take();
         // Listeners that write within the write use it. At the end of a thread there may be no

@@ -64,7 +64,9 @@ impl<T: DdsType> DataWriter<T> {
         } else {
             ChangeKind::Unregistered
         };
-        self.put((kind, value), Stamp::of(timestamp), || self.max_blocking())
+        self.put((kind, value), Some(Stamp::of(timestamp)), || {
+            self.max_blocking()
+        })
     }
 
     /// Names the instance of `value` where this writer knows it. DDS 1.4 §2.2.2.4.2.10.

@@ -28,7 +28,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
     /// # Errors
     /// As [`DataWriter::write`].
     pub fn write_shared(&self, value: Arc<T>) -> Result<(), Error> {
-        self.share(value, Stamp::now())
+        self.share(value, Stamp::now().0)
     }
 
     /// As [`DataWriter::write_shared`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
@@ -55,6 +55,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
             },
             value: Some(SharedValue::new(value, bytes)),
             at: at.now,
+            began: None,
         };
         if self.inner.core.write_value(&mut draft) {
             return Ok(());
@@ -66,6 +67,6 @@ impl<T: DdsType + Sync> DataWriter<T> {
         };
         let encoded = self.encode(ChangeKind::Alive, &value)?;
         let alive = (ChangeKind::Alive, &*value);
-        self.put_encoded(alive, encoded, (at, shared), || self.max_blocking())
+        self.put_encoded(alive, encoded, (Some(at), shared), || self.max_blocking())
     }
 }

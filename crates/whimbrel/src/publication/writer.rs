@@ -62,9 +62,10 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn now() -> Self {
-        let now = clock::wall();
-        Self { source: now, now }
+    /// Now, and what the monotonic clock says.
+    pub(super) fn now() -> (Self, Option<Instant>) {
+        let (began, now) = clock::both();
+        (Self { source: now, now }, Some(began))
     }
 
     pub(super) fn of(source: Timestamp) -> Self {
@@ -228,8 +229,7 @@ impl<T: DdsType> DataWriter<T> {
     /// [`Error::Timeout`] when history stayed full, [`Error::OutOfResources`] over a limit, or a
     /// value that cannot be encoded.
     pub fn write(&self, value: &T) -> Result<(), Error> {
-        let at = Stamp::now();
-        self.put((ChangeKind::Alive, value), at, || self.max_blocking())
+        self.put((ChangeKind::Alive, value), None, || self.max_blocking())
     }
 
     /// As [`DataWriter::write`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
@@ -237,7 +237,7 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// As [`DataWriter::write`].
     pub fn write_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
-        let at = Stamp::of(timestamp);
+        let at = Some(Stamp::of(timestamp));
         self.put((ChangeKind::Alive, value), at, || self.max_blocking())
     }
 
@@ -246,9 +246,7 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// [`Error::Timeout`] when history is full; else as [`DataWriter::write`].
     pub fn try_write(&self, value: &T) -> Result<(), Error> {
-        self.put((ChangeKind::Alive, value), Stamp::now(), || {
-            Some(StdDuration::ZERO)
-        })
+        self.put((ChangeKind::Alive, value), None, || Some(StdDuration::ZERO))
     }
 
     /// Deletes the instance that `value` belongs to. DDS 1.4 §2.2.2.4.2.13.
@@ -265,7 +263,7 @@ impl<T: DdsType> DataWriter<T> {
     /// As [`DataWriter::dispose`].
     pub fn dispose_with_timestamp(&self, value: &T, timestamp: Timestamp) -> Result<(), Error> {
         needs_key::<T>()?;
-        let at = Stamp::of(timestamp);
+        let at = Some(Stamp::of(timestamp));
         self.put((ChangeKind::Disposed, value), at, || self.max_blocking())
     }
 

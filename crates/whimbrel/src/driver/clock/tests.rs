@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::wall;
+use super::{RECKONED_MAX, both, now, span, wall};
 use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Timestamp};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -23,6 +23,37 @@ impl SteppedWall {
             SystemTime::now() + span
         }
     }
+}
+
+#[test]
+fn the_wall_clock_is_reckoned_for_a_moment_and_then_read_again() {
+    // A thread of its own, which has read no clock.
+    let reckon = || {
+        let (at, stamp) = both();
+        // What the wall clock does meanwhile, such as another test's step, changes nothing.
+        let again = (0..1000).map(|_| both());
+        for (later, reckoned) in again.take_while(|(it, _)| it.since(at) < RECKONED_MAX) {
+            assert!(later >= at);
+            // Whoever was interrupted reads it again, and finds what it says by then.
+            let expected = stamp.0.saturating_add(later.since(at).as_nanos());
+            if reckoned.0.abs_diff(expected) > 0 {
+                return false;
+            }
+        }
+        let until = at.after(RECKONED_MAX);
+        while now() < until {}
+        let before = super::READ.get();
+        both();
+        // None where it was interrupted between the two clocks, or the wall clock is before 1970.
+        let after = super::READ.get();
+        if let (Some(before), Some(after)) = (before, after) {
+            assert!(after.0 >= before.0.after(RECKONED_MAX), "read again");
+            return true;
+        }
+        false
+    };
+    let found = (0..1000).any(|_| std::thread::spawn(reckon).join().unwrap());
+    assert!(found, "the two clocks are never read together");
 }
 
 #[derive(DdsType, Clone, Debug, PartialEq)]
@@ -52,6 +83,8 @@ fn steps_of_the_wall_clock_move_timestamps_and_nothing_else() {
     let steps = [0, HOUR_NS, -HOUR_NS, HOUR_NS, -80 * 8766 * HOUR_NS, 0];
     for (step, shift) in (0..).zip(steps) {
         STEP_NS.store(shift, Ordering::SeqCst);
+        // So long a thread may go by the clock as it was.
+        std::thread::sleep(span(RECKONED_MAX));
         let before = wall();
         for number in 0..100 {
             writer.write(&Tick { step, number }).unwrap();
