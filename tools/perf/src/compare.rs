@@ -11,7 +11,7 @@ use crate::measure::{Race, Verdict, bisect, floor_us, judge, judge_apart, test_l
 use crate::options::{Racing, Where};
 use crate::passport;
 use crate::progress::Progress;
-use crate::scenario::peers_folder;
+use crate::scenario::{describe, peers_folder};
 use crate::world::{Link, Place, World};
 
 /// Sizes are told apart down to this ratio.
@@ -45,6 +45,7 @@ impl Bout {
         if contestants[0] == contestants[1] {
             return Err(Failure::Setup(format!("{a} and {b} are the same")));
         }
+        println!("of Whimbrel's samples, {}", describe(&racing.payload)?);
         let world = World::new(place).map_err(Failure::Setup)?;
         if let Some(link) = link {
             match test_link(&world, &programs, link) {

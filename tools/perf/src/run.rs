@@ -20,7 +20,7 @@ use crate::passport;
 use crate::progress::Progress;
 use crate::report::model::{Outcome, Report, SCHEMA, Section, State};
 use crate::report::{self, Histograms};
-use crate::scenario::{ALL, Extent, Scenario, Setting, What, peers_folder};
+use crate::scenario::{ALL, CONSTANT, Extent, Scenario, Setting, What, peers_folder};
 use crate::stop;
 use crate::world::{Place, World};
 
@@ -220,6 +220,7 @@ fn rate(size: usize, p99_max: f64) -> Result<(), Failure> {
     let programs = Programs::new(&peers_folder()).map_err(Failure::Setup)?;
     let world = World::new(Place::Inter).map_err(Failure::Setup)?;
     let progress = Progress::new("rate", 12);
+    println!("{CONSTANT}");
     let (best, rows) = sustainable(&world, &programs, size, p99_max, &progress)?;
     drop(progress);
     for row in &rows {

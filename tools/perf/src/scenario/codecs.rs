@@ -30,7 +30,7 @@ const PUBLISHED: [(usize, f64); 4] = [(1, 23.87), (2, 46.57), (5, 68.12), (10, 7
 ///
 /// # Errors
 /// There is no such payload, or its file cannot be read.
-pub(super) fn describe(name: &str) -> Result<String, Failure> {
+pub(crate) fn describe(name: &str) -> Result<String, Failure> {
     let octets = block(name, 1 << 16)?;
     let bits = entropy_bits(&octets);
     Ok(format!(
@@ -133,6 +133,7 @@ pub(super) fn savings(setting: &Setting, section: &mut Section) -> Result<(), Fa
     } else {
         20_000
     };
+    section.notes.push(describe("log")?);
     let lines: Vec<String> = LogLines::new(SEED).take(count).collect();
     let samples: Vec<Vec<u8>> = lines.iter().map(|it| encoded(it.as_bytes())).collect();
     section.notes.push(format!(

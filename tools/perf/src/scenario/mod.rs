@@ -17,6 +17,7 @@ use crate::report::Histograms;
 use crate::report::model::{Section, State};
 use crate::stop;
 use crate::world::{Link, Place};
+pub(crate) use codecs::describe;
 pub(crate) use setting::{Extent, Setting};
 
 /// A scenario.
@@ -53,6 +54,10 @@ pub(crate) enum What {
 const NO_FILTERS: &str = "content-filtered topics do not exist yet";
 const NO_TREES: &str = "JSON, XML and YAML do not exist as data representations yet";
 const NO_EMULATOR: &str = "JSON, XML and YAML do not exist yet, nor the emulator of long paths";
+
+/// What samples hold where their content does not matter.
+pub(crate) const CONSTANT: &str = "payload: one octet again and again, entropy 0.00 bits for each octet; \
+    nobody here looks at it";
 
 /// All scenarios, seed by seed.
 #[rustfmt::skip]
@@ -169,6 +174,9 @@ impl Scenario {
             published: published::of(self.name),
             ..Section::default()
         };
+        if matches!(self.what, What::Peers(_) | What::Bundles | What::Schedule) {
+            section.notes.push(CONSTANT.into());
+        }
         let outcome = match self.what {
             What::Waiting(why) => {
                 section.state = State::Waiting(why.into());

@@ -27,6 +27,7 @@ fn configurations_take_turns() {
         "Whimbrel LZ4",
         "95 % within",
         "noise floor",
+        "payload: log, seed 1, entropy",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

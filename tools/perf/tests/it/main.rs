@@ -110,6 +110,7 @@ fn the_latency_scenarios_run() {
             assert_eq!(it["p99_us"], Value::Null);
         }
         assert_eq!(section["floor"].is_null(), intra);
+        assert!(notes.contains("entropy 0.00"), "{notes}");
     }
 }
 
