@@ -284,11 +284,12 @@ pub(super) fn budgets(section: &Section) -> String {
         "<p>Where the median goes, in µs one way, by turns of their own in which both processes \
          note the time at each stage (means of the middle half of the samples). “Serialize” and \
          “deserialize” are measured alone, the rest on the way: “enqueue” is history and headers, \
-         up to the first send call; “send call” ends when the calls are over or the other side has \
-         the sample, whichever is first; what is left until its receive call is over, the kernel, \
-         the cable and waking up, cannot be taken apart from here. “Receive” is the bus up to the \
-         callback, which takes the sample. There is no filter yet. “50 % less these”: by how much \
-         the median of the race differs from these turns.</p>{}",
+         up to the first send call (where that is less than serializing alone, because nothing is \
+         copied, all of it is “serialize”); “send call” ends when the calls are over or the other \
+         side has the sample, whichever is first; what is left until its receive call is over, the \
+         kernel, the cable and waking up, cannot be taken apart from here. “Receive” is the bus up \
+         to the callback, which takes the sample. There is no filter yet. “50 % less these”: by \
+         how much the median of the race differs from these turns.</p>{}",
         parts("50 % µs", us, rows)
     )
 }

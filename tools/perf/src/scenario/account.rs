@@ -137,7 +137,10 @@ fn ledger(figure: &LatencyFigure, octets: &Octets) -> Option<LedgerFigure> {
 
 /// The parts of the median of `figure`.
 fn budget(figure: &LatencyFigure, stages: Stages) -> BudgetFigure {
+    // The bus need not copy what alone is copied.
     let (encode_us, decode_us) = coding_us(figure.size);
+    let encode_us = encode_us.min(stages.prepare_us);
+    let decode_us = decode_us.min(stages.take_us);
     BudgetFigure {
         contestant: figure.contestant.clone(),
         size: figure.size,
@@ -259,5 +262,12 @@ mod tests {
         assert!((sum - 20.0).abs() < 1e-9, "{it:?}");
         assert!(it.stages[0].1 > 0.0);
         assert_eq!(it.stages.last().unwrap().1, 9.0);
+        let quick = Stages {
+            prepare_us: 1e-6,
+            take_us: 1e-6,
+            ..stages
+        };
+        let it = budget(&figure(1 << 20, None), quick);
+        assert!(it.stages[..10].iter().all(|it| it.1 >= 0.0), "{it:?}");
     }
 }
