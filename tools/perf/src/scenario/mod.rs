@@ -56,8 +56,8 @@ const NO_TREES: &str = "JSON, XML and YAML do not exist as data representations 
 const NO_EMULATOR: &str = "JSON, XML and YAML do not exist yet, nor the emulator of long paths";
 
 /// What samples hold where their content does not matter.
-pub(crate) const CONSTANT: &str = "payload: one octet again and again, entropy 0.00 bits for each octet; \
-    nobody here looks at it";
+pub(crate) const CONSTANT: &str =
+    "payload: one octet again and again, entropy 0.00 bits for each octet";
 
 /// All scenarios, seed by seed.
 #[rustfmt::skip]

@@ -104,7 +104,8 @@ fn the_latency_scenarios_run() {
         let intra = section["name"] == "lat3-intra";
         assert_eq!(latencies.len(), if intra { 1 } else { 3 });
         for it in latencies {
-            assert_eq!(it["count"], 100);
+            // Five rounds of twenty; of at least three where the machine has no time.
+            assert!((15..=100).contains(&it["count"].as_u64().unwrap()), "{it}");
             assert!(it["min_us"].as_f64() > Some(0.0));
             // One sample lies beyond 99 % of a hundred.
             assert_eq!(it["p99_us"], Value::Null);
