@@ -87,7 +87,12 @@ impl<T: DdsType> DataWriter<T> {
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         let mut state = self.inner.core.lock();
-        let (at, began) = at.map_or_else(Stamp::now, |at| (at, None));
+        let (at, began) = match at {
+            Some(at) => (at, None),
+            None if self.inner.core.sends_all() => Stamp::with_start(),
+            // What is handed over needs no other clock.
+            None => (Stamp::now(), None),
+        };
         let change = encoded.into_change(kind, at.source, &mut state);
         let instance = change.instance;
         let mut draft = Draft {

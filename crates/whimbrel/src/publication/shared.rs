@@ -28,7 +28,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
     /// # Errors
     /// As [`DataWriter::write`].
     pub fn write_shared(&self, value: Arc<T>) -> Result<(), Error> {
-        self.share(value, Stamp::now().0)
+        self.share(value, Stamp::now())
     }
 
     /// As [`DataWriter::write_shared`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.

@@ -62,8 +62,13 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    pub(super) fn now() -> Self {
+        let now = clock::wall();
+        Self { source: now, now }
+    }
+
     /// Now, and what the monotonic clock says.
-    pub(super) fn now() -> (Self, Option<Instant>) {
+    pub(super) fn with_start() -> (Self, Option<Instant>) {
         let (began, now) = clock::both();
         (Self { source: now, now }, Some(began))
     }
