@@ -3,7 +3,7 @@
 use std::io;
 
 use socket2::Socket;
-use whimbrel_base::buffer::{BufferMut, BufferPool};
+use whimbrel_base::buffer::{BufferMut, BufferPool, SharedBytes};
 
 use crate::datagram::Datagram;
 use crate::sys::{self, RecvMeta, Wait};
@@ -133,24 +133,33 @@ impl RecvBatch {
                 continue;
             }
             let all = self.pool.share(slab);
-            let each = match meta.joined_bytes {
-                0 => all.len().max(1),
-                bytes => bytes,
-            };
-            for start in (0..all.len().max(1)).step_by(each) {
+            let each = meta.joined_bytes;
+            if each == 0 || each >= all.len() {
+                self.datagrams.push(meta.datagram(all, true));
+                continue;
+            }
+            for start in (0..all.len()).step_by(each) {
                 let end = start.saturating_add(each).min(all.len());
                 let Some(payload) = all.slice(start..end) else {
                     break;
                 };
-                self.datagrams.push(Datagram {
-                    payload,
-                    source: meta.source,
-                    destination: meta.destination,
-                    interface_index: meta.interface_index,
-                    truncated: meta.truncated && end == all.len(),
-                });
+                let is_last = end == all.len();
+                self.datagrams.push(meta.datagram(payload, is_last));
             }
         }
         self.datagrams.len()
+    }
+}
+
+impl RecvMeta {
+    /// A datagram of those that came as one; the last of them may be cut.
+    fn datagram(&self, payload: SharedBytes, is_last: bool) -> Datagram {
+        Datagram {
+            payload,
+            source: self.source,
+            destination: self.destination,
+            interface_index: self.interface_index,
+            truncated: self.truncated && is_last,
+        }
     }
 }
