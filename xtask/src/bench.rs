@@ -7,12 +7,20 @@ use crate::process::{self, End};
 use crate::setup;
 use std::time::Duration;
 
-const BUILD: &[&str] = &["cargo", "build", "--release", "-p", "whimbrel-bench"];
+const BUILD: &[&str] = &[
+    "cargo",
+    "build",
+    "--profile",
+    "measured",
+    "-p",
+    "whimbrel-bench",
+];
 const RUN: &[&str] = &[
     "cargo",
     "run",
     "--quiet",
-    "--release",
+    "--profile",
+    "measured",
     "-p",
     "whimbrel-bench",
     "--",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::contestant::{Product, Programs};
@@ -50,6 +51,7 @@ pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String>
         said_by(Command::new("date").args(["--utc", "+%Y-%m-%d %H:%M UTC"])),
     );
     note("rustc", said_by(Command::new("rustc").arg("--version")));
+    note("profile", profile());
     for product in products.iter().filter(|it| it.is_peer()) {
         let version = said_by(Command::new(programs.of(*product)?).arg("version"));
         if version.is_empty() {
@@ -98,6 +100,13 @@ fn said_by(command: &mut Command) -> String {
         .map(|output| output.stdout)
         .unwrap_or_default();
     String::from_utf8_lossy(&output).trim().to_owned()
+}
+
+/// The cargo profile by which this program, and those beside it, were built.
+fn profile() -> String {
+    let program = std::env::current_exe().unwrap_or_default();
+    let folder = program.parent().and_then(Path::file_name);
+    folder.unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
