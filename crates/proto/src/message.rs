@@ -67,7 +67,8 @@ pub struct MessageBuilder {
     bytes_max: usize,
     timestamp: Option<Timestamp>,
     destination: GuidPrefix,
-    bulk: bool,
+    /// Octets of the largest of the large samples to which messages belong.
+    bulk: Option<usize>,
     packs: bool,
     shares: bool,
     /// Whole changes in the message.
@@ -91,9 +92,10 @@ impl MessageBuilder {
         }
     }
 
-    /// Whether messages leave by [`Outbox::send_bulk`] from now on.
-    pub fn set_bulk(&mut self, bulk: bool) {
-        self.bulk = bulk;
+    /// Whether messages leave by [`Outbox::send_bulk`] from now on, and of how many octets the
+    /// largest of those samples is.
+    pub fn set_bulk(&mut self, sample_bytes: Option<usize>) {
+        self.bulk = sample_bytes;
     }
 
     /// Whether messages with several whole changes leave by [`Outbox::send_bundle`] from now on.
@@ -184,8 +186,8 @@ impl MessageBuilder {
     }
 
     fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
-        if self.bulk {
-            outbox.send_bulk(to, slices);
+        if let Some(sample_bytes) = self.bulk {
+            outbox.send_bulk(to, slices, sample_bytes);
         } else if self.packs && self.changes > 1 {
             outbox.send_bundle(to, slices);
         } else if self.shares {

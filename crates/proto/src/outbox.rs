@@ -30,8 +30,10 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
-    /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples.
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
+    /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples, the
+    /// largest of which has `sample_bytes` octets.
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
+        let _ = sample_bytes;
         self.send(to, parts);
     }
 }

@@ -22,7 +22,8 @@ impl Writer {
     pub(super) fn transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced_until = None;
         self.held_until = None;
-        self.message.set_bulk(self.sends_bulk());
+        let bulk_bytes = self.bulk_bytes();
+        self.message.set_bulk(bulk_bytes);
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
@@ -39,11 +40,19 @@ impl Writer {
         self.arm_heartbeat(now);
     }
 
-    /// True while large changes are under way: what belongs to them must not overtake them.
-    fn sends_bulk(&self) -> bool {
-        let next = self.history.next_from(self.pushed.next());
+    /// Octets of the largest change under way, while there are large ones: what belongs to them
+    /// must not overtake them.
+    fn bulk_bytes(&self) -> Option<usize> {
         let form = self.forms.shared();
-        self.pushes.last() > self.acked || next.is_some_and(|it| it.fragments(form) > 1)
+        let next = self.history.next_from(self.pushed.next());
+        let next = next.filter(|it| it.fragments(form) > 1);
+        let last = self.pushes.last();
+        let under_way = (last > self.acked).then(|| self.history.get(last));
+        let bytes = |it: &Change| it.payload_in(form).len();
+        match (under_way, next) {
+            (None, next) => next.map(bytes),
+            (Some(before), next) => Some(before.map_or(0, bytes).max(next.map_or(0, bytes))),
+        }
     }
 
     /// Sends fragments of the change after `pushed` while the pace allows; true when all left.

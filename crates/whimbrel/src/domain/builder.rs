@@ -17,7 +17,7 @@ use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
 use super::waiting::Waiting;
 use crate::driver::compression::built_in;
-use crate::driver::network::{Fittings, Network};
+use crate::driver::network::{Fittings, Network, Offload};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
 use crate::driver::warning::{Warning, Warnings};
@@ -29,11 +29,11 @@ use crate::error::Error;
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
-/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` and `WHIMBREL_SEGMENTATION_OFFLOAD`
-/// (`on` or `off`), `WHIMBREL_WAITING` (`auto`, `auto:` and so many microseconds, `receive`,
-/// `sleep` or `spin`), and `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable
-/// that begins with `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also
-/// where the program says otherwise.
+/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` and `WHIMBREL_STATISTICS` (`on` or
+/// `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_WAITING` (`auto`,
+/// `auto:` and so many microseconds, `receive`, `sleep` or `spin`), and `WHIMBREL_DOMAIN` for
+/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
+/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
@@ -192,12 +192,14 @@ impl DomainParticipantBuilder {
 
     /// Whether datagrams of one size, such as the fragments of large samples, leave and arrive many
     /// by one system call where the system can (UDP_SEGMENT and UDP_GRO), as by
-    /// `WHIMBREL_SEGMENTATION_OFFLOAD`; off by default. What travels is the same, and large samples
-    /// reach other hosts sooner; but a stream of samples of megabytes that fills a lossy link
-    /// repairs more of it than was lost.
+    /// `WHIMBREL_SEGMENTATION_OFFLOAD`; by default those of samples up to 64 KiB do. What travels
+    /// is the same, and samples reach other hosts sooner; but where those of larger samples leave
+    /// so too, a stream of samples of megabytes that fills a lossy link repairs more of it than was
+    /// lost.
     #[must_use]
     pub fn segmentation_offload(mut self, yes: bool) -> Self {
-        self.asked.segmentation_offload = Some(yes);
+        let offload = if yes { Offload::Always } else { Offload::Never };
+        self.asked.segmentation_offload = Some(offload);
         self
     }
 
@@ -301,7 +303,7 @@ impl DomainParticipantBuilder {
             fittings: Fittings {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,
                 faults: self.faults,
-                segmentation_offload: settings.segmentation_offload.value,
+                offload: settings.segmentation_offload.value,
             },
         };
         let interfaces = selection.interfaces;

@@ -83,8 +83,8 @@ pub(super) const MULTICAST_DATA: Variable = Variable {
 
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     name: "WHIMBREL_SEGMENTATION_OFFLOAD",
-    allowed: "on or off",
-    check: |text| values::switch(text).map(drop),
+    allowed: "on, off or auto",
+    check: |text| values::offload(text).map(drop),
 };
 
 pub(super) const STATISTICS: Variable = Variable {

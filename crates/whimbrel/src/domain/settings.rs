@@ -16,6 +16,7 @@ use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::values::{self, Fault, Peer};
 use super::waiting::Waiting;
+use crate::driver::network::Offload;
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -86,7 +87,7 @@ pub(super) struct Asked {
     pub(super) unserved_patience: Option<Duration>,
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
-    pub(super) segmentation_offload: Option<bool>,
+    pub(super) segmentation_offload: Option<Offload>,
     pub(super) statistics: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
@@ -133,7 +134,7 @@ pub(super) struct Settings {
     pub(super) unserved_patience: Sourced<Duration>,
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
-    pub(super) segmentation_offload: Sourced<bool>,
+    pub(super) segmentation_offload: Sourced<Offload>,
     pub(super) statistics: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
@@ -190,10 +191,12 @@ impl Settings {
                 values::message_bytes,
                 defaults.message_bytes_max,
             )?,
-            segmentation_offload: switch(
+            segmentation_offload: either_or(
                 asked.segmentation_offload,
                 environment,
                 SEGMENTATION_OFFLOAD,
+                values::offload,
+                Offload::default(),
             )?,
             statistics: switch(asked.statistics, environment, STATISTICS)?,
             log: either_or(asked.log, environment, LOG, values::log, true)?,
@@ -302,7 +305,7 @@ impl Settings {
                 "segmentation_offload",
                 &self.segmentation_offload,
                 SEGMENTATION_OFFLOAD,
-                on_or_off,
+                |offload| offload.word().into(),
             ),
             of_variable("statistics", &self.statistics, STATISTICS, on_or_off),
             of_variable("log", &self.log, LOG, |aloud| {

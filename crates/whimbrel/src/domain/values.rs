@@ -9,6 +9,7 @@ use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::nearest::nearest;
 use super::waiting::Waiting;
+use crate::driver::network::Offload;
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -140,6 +141,19 @@ pub(super) fn switch(text: &str) -> Result<bool, Fault> {
         ("off", false),
         "switch: it is on or off",
     )
+}
+
+/// Which datagrams leave many by one call.
+pub(super) fn offload(text: &str) -> Result<Offload, Fault> {
+    match text.trim() {
+        "auto" => Ok(Offload::SmallSamples),
+        "on" => Ok(Offload::Always),
+        "off" => Ok(Offload::Never),
+        other => Err(Fault {
+            at: 1,
+            what: format!("{other:?} is neither on nor off nor auto"),
+        }),
+    }
 }
 
 fn one_of(

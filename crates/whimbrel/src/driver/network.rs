@@ -11,6 +11,10 @@ use whimbrel_proto::InterfaceAddress;
 use super::ports;
 use crate::domain::{InProcess, Waiting};
 
+/// Larger samples are paced, and where their parts leave in crowds some overtake others on the way,
+/// which is taken for loss.
+const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
+
 /// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
 /// less than we do.
 const LINK_MTU_MAX: u32 = 1500;
@@ -50,8 +54,37 @@ pub(crate) struct Network {
 pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
-    /// Datagrams of one size leave and arrive many by one call.
-    pub(crate) segmentation_offload: bool,
+    pub(crate) offload: Offload,
+}
+
+/// Which datagrams of one size leave many by one call; unless none do, they arrive so too.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Offload {
+    Never,
+    /// Those of samples that leave by one call, or little more.
+    #[default]
+    SmallSamples,
+    Always,
+}
+
+impl Offload {
+    /// As settings name it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Never => "off",
+            Self::SmallSamples => "auto",
+            Self::Always => "on",
+        }
+    }
+
+    /// Parts of larger samples leave one by one.
+    pub(super) const fn sample_bytes_max(self) -> usize {
+        match self {
+            Self::Never => 0,
+            Self::SmallSamples => SMALL_SAMPLE_BYTES_MAX,
+            Self::Always => usize::MAX,
+        }
+    }
 }
 
 impl Network {

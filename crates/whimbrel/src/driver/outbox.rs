@@ -125,11 +125,12 @@ impl Outbox for SocketOutbox<'_> {
         self.shared = Some(shared);
     }
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
         let mut apart = std::mem::take(&mut self.apart);
         apart.clear();
         for to in to.iter().filter_map(|to| to.to_socket_addr()) {
-            if self.sockets.joins && self.sockets.bulk_beside(to).is_some() {
+            let joins = sample_bytes <= self.sockets.joined_sample_bytes_max;
+            if joins && self.sockets.bulk_beside(to).is_some() {
                 apart.push(to);
             } else {
                 self.sockets.send_bulk(to, parts, &mut self.way);

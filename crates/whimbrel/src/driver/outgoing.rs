@@ -7,7 +7,7 @@ use std::time::Duration;
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
 use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
 
-use super::network::Fittings;
+use super::network::{Fittings, Offload};
 use super::sync::{Arc, Mutex, OnceLock, lock};
 
 /// Wanted size of receive buffers, in octets.
@@ -112,7 +112,7 @@ pub(crate) fn bind(
     let mut socket = UdpSocket::bind(addr, port_use)?;
     socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
     socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
-    if fittings.segmentation_offload {
+    if fittings.offload != Offload::Never {
         // One by one they arrive as well.
         let _ = socket.receive_joined();
     }

@@ -41,8 +41,8 @@ pub(crate) struct Sockets {
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
     bulk: Bulk,
-    /// Fragments leave many by one call.
-    pub(super) joins: bool,
+    /// Fragments of no larger samples leave many by one call.
+    pub(super) joined_sample_bytes_max: usize,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams that were too large for their path.
@@ -65,7 +65,7 @@ impl Sockets {
         let (v4, v6, index) = open_unicast(network)?;
         let sockets = Self {
             bulk: Bulk::new(&network.fittings),
-            joins: network.fittings.segmentation_offload,
+            joined_sample_bytes_max: network.fittings.offload.sample_bytes_max(),
             v4,
             v6,
             groups: Snapshot::default(),

@@ -46,7 +46,7 @@ pub(crate) struct Rewriting<'a, O> {
 }
 
 impl<O: Outbox> Rewriting<'_, O> {
-    fn pass(&mut self, to: &[Locator], parts: &[&[u8]], bulk: bool) {
+    fn pass(&mut self, to: &[Locator], parts: &[&[u8]], bulk_bytes: Option<usize>) {
         let batched = |it: &&Locator| self.addresses.batched.contains(it);
         let batched: Vec<Locator> = to.iter().filter(batched).copied().collect();
         let plain = |it: &&Locator| !batched.contains(it) || self.addresses.plain.contains(it);
@@ -55,9 +55,9 @@ impl<O: Outbox> Rewriting<'_, O> {
             if to.is_empty() {
                 return;
             }
-            match bulk {
-                true => self.outbox.send_bulk(to, parts),
-                false => self.outbox.send(to, parts),
+            match bulk_bytes {
+                Some(bytes) => self.outbox.send_bulk(to, parts, bytes),
+                None => self.outbox.send(to, parts),
             }
         };
         give(&plain, parts);
@@ -181,11 +181,11 @@ impl<O: Outbox> Rewriting<'_, O> {
 
 impl<O: Outbox> Outbox for Rewriting<'_, O> {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        self.pass(to, parts, false);
+        self.pass(to, parts, None);
     }
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        self.pass(to, parts, true);
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
+        self.pass(to, parts, Some(sample_bytes));
     }
 }
 

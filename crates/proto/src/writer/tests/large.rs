@@ -266,3 +266,41 @@ fn the_end_of_a_large_sample_asks_though_its_middle_did() {
     assert!(questions.len() > 3);
     assert_eq!(questions.iter().filter(|it| !**it).count(), 0);
 }
+
+/// Of how many octets the samples are said to be to which messages belong.
+#[derive(Default)]
+struct Belongs(Vec<Option<usize>>);
+
+impl Outbox for Belongs {
+    fn send(&mut self, _to: &[Locator], _parts: &[&[u8]]) {
+        self.0.push(None);
+    }
+
+    fn send_bulk(&mut self, _to: &[Locator], _parts: &[&[u8]], sample_bytes: usize) {
+        self.0.push(Some(sample_bytes));
+    }
+}
+
+#[test]
+fn what_belongs_to_large_samples_is_said_to_until_they_are_acknowledged() {
+    let mut writer = writer(|config| {
+        config.depth = None;
+        config.message_bytes_max = 1472;
+    });
+    writer.handle_matched(NOW, matched(true, false));
+    let write = |writer: &mut Writer, bytes| {
+        let mut sent = Belongs::default();
+        writer.write(NOW, change(bytes)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        sent.0.dedup();
+        sent.0
+    };
+    assert_eq!(write(&mut writer, 8), [None]);
+    assert_eq!(write(&mut writer, 5000), [Some(5000)]);
+    assert_eq!(write(&mut writer, 8), [Some(5000)]);
+    assert_eq!(write(&mut writer, 9000), [Some(9000)]);
+    writer
+        .handle_acknack(NOW, READER, &acknack(5, &[], 1))
+        .unwrap();
+    assert_eq!(write(&mut writer, 8), [None]);
+}

@@ -49,6 +49,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     check(&nothing, &pairs, "log", ("off", variable("WHIMBREL_LOG")));
     let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
     check(&nothing, &pairs, "segmentation_offload", offload);
+    check(&nothing, &[], "segmentation_offload", ("auto", default));
     check(&nothing, &[], "statistics", ("off", default));
     let statistics = ("on", variable("WHIMBREL_STATISTICS"));
     check(&nothing, &pairs, "statistics", statistics);
