@@ -37,7 +37,10 @@ impl<'a> Bus<'a> {
     /// What the bus says.
     pub(crate) fn join(settings: &'a Settings) -> Result<Self, Failure> {
         let builder = DomainParticipant::builder(settings.domain).ip(settings.ip);
-        let mut builder = builder.multicast_data(settings.multicast);
+        let mut builder = match settings.group {
+            Some(group) => builder.multicast_data_group(group),
+            None => builder.multicast_data(settings.multicast),
+        };
         if let Some(filter) = &settings.interfaces {
             builder = builder.interfaces(filter);
         }

@@ -1,5 +1,6 @@
 //! What the options of a command line mean together.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,6 +79,8 @@ pub(crate) struct Settings {
     pub(crate) peers: Vec<String>,
     /// Samples go by multicast.
     pub(crate) multicast: bool,
+    /// By this group, where it is not that of RTPS for data.
+    pub(crate) group: Option<IpAddr>,
     pub(crate) ip: IpVersions,
     /// Of pings, data and answers.
     pub(crate) compression: Compression,
@@ -146,7 +149,8 @@ impl Settings {
                 events: small(given, "waitsetEventCount", 5) as usize,
             }),
             interfaces: interfaces(given),
-            multicast: given.has("multicast"),
+            multicast: given.has("multicast") || given.has("multicastAddr"),
+            group: group(given)?,
             peers: given.texts("peer").iter().map(|it| peer(it)).collect(),
             ip: if given.text("transport") == Some("UDPv6") {
                 IpVersions::V6
@@ -260,7 +264,11 @@ impl Settings {
         eprintln!("\tReceive using: {way}\n\tDomain: {}", self.domain);
         let nic = self.interfaces.as_deref().unwrap_or("by environment");
         let peers = self.peers.join(",");
-        let multicast = if self.multicast { "Yes" } else { "No" };
+        let multicast = match (self.multicast, self.group) {
+            (_, Some(group)) => format!("Yes, {group}"),
+            (true, None) => "Yes".to_owned(),
+            (false, None) => "No".to_owned(),
+        };
         eprintln!(
             "\nTransport Configuration:\n\tKind: UDP\n\tNic: {nic}\n\tInitial peers: {peers}\n\
              \tMulticast: {multicast}"
@@ -430,6 +438,16 @@ fn interfaces(given: &Given) -> Option<String> {
         .map(String::as_str)
         .collect();
     (!all.is_empty()).then(|| all.join(","))
+}
+
+/// The group of `-multicastAddr`, which is that of all topics.
+fn group(given: &Given) -> Result<Option<IpAddr>, Failure> {
+    let read = |text: &str| {
+        let group = text.parse().ok().filter(IpAddr::is_multicast);
+        let why = format!("-multicastAddr {text}: one multicast address, for all topics");
+        group.ok_or(Failure::Options(why))
+    };
+    given.text("multicastAddr").map(read).transpose()
 }
 
 /// A peer descriptor of Connext, `[count@][transport://]address`, as an address.

@@ -1,5 +1,6 @@
 //! How a participant is set up.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
 use super::waiting::Waiting;
 use crate::driver::compression::built_in;
-use crate::driver::network::{Fittings, Network, Offload};
+use crate::driver::network::{DataGroup, Fittings, Network, Offload};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
 use crate::driver::warning::{Warning, Warnings};
@@ -29,11 +30,12 @@ use crate::error::Error;
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
-/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` and `WHIMBREL_STATISTICS` (`on` or
-/// `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_WAITING` (`auto`,
-/// `auto:` and so many microseconds, `receive`, `sleep` or `spin`), and `WHIMBREL_DOMAIN` for
-/// [`DomainParticipantBuilder::default`]. A variable that begins with `WHIMBREL_` and is no
-/// setting, or whose value makes no sense, is an error, also where the program says otherwise.
+/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
+/// `WHIMBREL_STATISTICS` (`on` or `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`),
+/// `WHIMBREL_WAITING` (`auto`, `auto:` and so many microseconds, `receive`, `sleep` or `spin`), and
+/// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
+/// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
+/// program says otherwise.
 #[derive(Debug, Default)]
 pub struct DomainParticipantBuilder {
     asked: Asked,
@@ -127,7 +129,22 @@ impl DomainParticipantBuilder {
     /// carry it, everything reliable arrives as repairs and nothing else arrives.
     #[must_use]
     pub fn multicast_data(mut self, yes: bool) -> Self {
-        self.asked.multicast_data = Some(yes);
+        let group = if yes {
+            DataGroup::Standard
+        } else {
+            DataGroup::Off
+        };
+        self.asked.data_group = Some(group);
+        self
+    }
+
+    /// As [`DomainParticipantBuilder::multicast_data`], but by `group`, an IPv4 or IPv6 multicast
+    /// address, at the same port; also by `WHIMBREL_MULTICAST_DATA`. Only readers of participants
+    /// with the same group are reached by it; [`DomainParticipantBuilder::build`] refuses what is
+    /// no multicast address.
+    #[must_use]
+    pub fn multicast_data_group(mut self, group: IpAddr) -> Self {
+        self.asked.data_group = Some(DataGroup::At(group));
         self
     }
 
@@ -294,7 +311,7 @@ impl DomainParticipantBuilder {
             loopback_only: selection.interfaces.iter().all(|it| it.is_loopback),
             filter: settings.interfaces.value.clone(),
             multicast: settings.multicast.value,
-            multicast_data: settings.multicast_data.value,
+            data_group: settings.data_group.value,
             probing: settings.loopback_probing.value,
             families: join::families(settings.ip.value),
             waiting: settings.waiting.value,

@@ -77,8 +77,8 @@ pub(super) const MESSAGE_BYTES: Variable = Variable {
 
 pub(super) const MULTICAST_DATA: Variable = Variable {
     name: "WHIMBREL_MULTICAST_DATA",
-    allowed: "on or off",
-    check: |text| values::switch(text).map(drop),
+    allowed: "on, off or a multicast address",
+    check: |text| values::data_group(text).map(drop),
 };
 
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {

@@ -16,7 +16,7 @@ use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::values::{self, Fault, Peer};
 use super::waiting::Waiting;
-use crate::driver::network::Offload;
+use crate::driver::network::{DataGroup, Offload};
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -79,7 +79,7 @@ pub(super) struct Asked {
     pub(super) ip: Option<IpVersions>,
     pub(super) in_process: Option<InProcess>,
     pub(super) multicast: Option<bool>,
-    pub(super) multicast_data: Option<bool>,
+    pub(super) data_group: Option<DataGroup>,
     pub(super) loopback_probing: Option<bool>,
     pub(super) waiting: Option<Waiting>,
     pub(super) lease: Option<Duration>,
@@ -126,7 +126,7 @@ pub(super) struct Settings {
     pub(super) ip: Sourced<IpVersions>,
     pub(super) in_process: Sourced<InProcess>,
     pub(super) multicast: Sourced<bool>,
-    pub(super) multicast_data: Sourced<bool>,
+    pub(super) data_group: Sourced<DataGroup>,
     pub(super) loopback_probing: Sourced<bool>,
     pub(super) waiting: Sourced<Waiting>,
     pub(super) lease: Sourced<Duration>,
@@ -168,7 +168,13 @@ impl Settings {
                 values::in_process,
             )?,
             multicast: Sourced::of_builder(asked.multicast, true),
-            multicast_data: switch(asked.multicast_data, environment, MULTICAST_DATA)?,
+            data_group: either_or(
+                asked.data_group,
+                environment,
+                MULTICAST_DATA,
+                values::data_group,
+                DataGroup::Off,
+            )?,
             loopback_probing: Sourced::of_builder(asked.loopback_probing, true),
             waiting: either(asked.waiting, environment, WAITING, values::waiting)?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
@@ -212,6 +218,13 @@ impl Settings {
             return Err(Error::BadParameter(format!(
                 "domain {domain} has no ports; domains go from 0 to {}",
                 ports::DOMAIN_MAX
+            )));
+        }
+        if let DataGroup::At(group) = self.data_group.value
+            && !group.is_multicast()
+        {
+            return Err(Error::BadParameter(format!(
+                "multicast_data={group} is no multicast address"
             )));
         }
         let waiting = self.waiting.value;
@@ -265,9 +278,9 @@ impl Settings {
             plain("multicast", &self.multicast, SWITCH, on_or_off),
             of_variable(
                 "multicast_data",
-                &self.multicast_data,
+                &self.data_group,
                 MULTICAST_DATA,
-                on_or_off,
+                ToString::to_string,
             ),
             plain(
                 "loopback_probing",

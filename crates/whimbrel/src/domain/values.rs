@@ -9,7 +9,7 @@ use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::nearest::nearest;
 use super::waiting::Waiting;
-use crate::driver::network::Offload;
+use crate::driver::network::{DataGroup, Offload};
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -141,6 +141,19 @@ pub(super) fn switch(text: &str) -> Result<bool, Fault> {
         ("off", false),
         "switch: it is on or off",
     )
+}
+
+/// By which group new samples come.
+pub(super) fn data_group(text: &str) -> Result<DataGroup, Fault> {
+    let group = |text: &str| text.parse().ok().filter(IpAddr::is_multicast);
+    match text.trim() {
+        "on" => Ok(DataGroup::Standard),
+        "off" => Ok(DataGroup::Off),
+        other => group(other).map(DataGroup::At).ok_or_else(|| Fault {
+            at: 1,
+            what: format!("{other:?} is neither on nor off nor a multicast address"),
+        }),
+    }
 }
 
 /// Which datagrams leave many by one call.

@@ -36,8 +36,8 @@ pub(crate) struct Network {
     /// Nothing but loopback can ever be chosen, so no other address is bound.
     pub(crate) loopback_only: bool,
     pub(crate) multicast: bool,
-    /// Readers are to be reached by multicast.
-    pub(crate) multicast_data: bool,
+    /// By which group readers are to be reached.
+    pub(crate) data_group: DataGroup,
     pub(crate) probing: bool,
     pub(crate) families: Families,
     /// What threads do that wait.
@@ -55,6 +55,28 @@ pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
     pub(crate) offload: Offload,
+}
+
+/// The group by which new samples come to readers, one datagram for all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum DataGroup {
+    /// None: they come to each by itself.
+    #[default]
+    Off,
+    /// That of the standard, of each IP version. RTPS 2.5 §9.6.2.4.
+    Standard,
+    /// This one.
+    At(IpAddr),
+}
+
+impl std::fmt::Display for DataGroup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::Standard => f.write_str("on"),
+            Self::At(group) => group.fmt(f),
+        }
+    }
 }
 
 /// Which datagrams of one size leave many by one call; unless none do, they arrive so too.

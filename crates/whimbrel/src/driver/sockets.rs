@@ -10,7 +10,7 @@ use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
 use whimbrel_proto::Addresses;
 
 use super::joined::Joined;
-use super::network::{Network, interface_addresses};
+use super::network::{DataGroup, Network, interface_addresses};
 use super::outgoing::{Bulk, Outgoing, Oversize, Way, bind};
 use super::ports;
 use super::sharing::Waiting;
@@ -437,13 +437,19 @@ impl Group {
 
 /// The groups to be joined where that is possible. RTPS 2.5 §9.6.2.4.
 fn group_addresses(network: &Network) -> impl Iterator<Item = SocketAddr> {
-    let discovery = Some(ports::multicast(network.domain));
-    let data = network
-        .multicast_data
-        .then(|| ports::user_multicast(network.domain));
-    let addresses = [IpAddr::from(GROUP_V4), IpAddr::from(GROUP_V6)];
-    let ports = [discovery, data].into_iter().flatten();
-    ports.flat_map(move |port| addresses.map(|addr| SocketAddr::new(addr, port)))
+    let standard = [IpAddr::from(GROUP_V4), IpAddr::from(GROUP_V6)];
+    let data: &[IpAddr] = match &network.data_group {
+        DataGroup::Off => &[],
+        DataGroup::Standard => &standard,
+        DataGroup::At(group) => std::slice::from_ref(group),
+    };
+    let (discovery, user) = (
+        ports::multicast(network.domain),
+        ports::user_multicast(network.domain),
+    );
+    let discovery = standard.map(|ip| SocketAddr::new(ip, discovery));
+    let data: Vec<_> = data.iter().map(|ip| SocketAddr::new(*ip, user)).collect();
+    discovery.into_iter().chain(data)
 }
 
 /// Those of `interfaces` on which the group `at` is to be joined. Data leaves once, so by loopback

@@ -99,7 +99,11 @@ fn what_does_not_exist_is_refused_by_name() {
         ("-durability 2", "-durability 2"),
         ("-transport shmem", "-transport SHMEM"),
         ("-domain 240", "-domain 240"),
-        ("-multicastAddr 239.255.1.1", "-multicastAddr"),
+        ("-multicastAddr 10.0.0.1", "-multicastAddr 10.0.0.1"),
+        (
+            "-multicastAddr 239.255.1.1,239.255.1.2,239.255.1.100",
+            "-multicastAddr 239.255.1.1,239.255.1.2,239.255.1.100",
+        ),
     ] {
         let why = refusal(line);
         assert!(why.starts_with(name), "{why}");

@@ -1,4 +1,4 @@
-//! `-multicast` between two hosts, seen at the cable.
+//! `-multicast` and `-multicastAddr` between two hosts, seen at the cable.
 
 use std::path::Path;
 
@@ -53,5 +53,7 @@ fn one_datagram_serves_all_subscribers() {
     let all = sent_bytes(&network, 222, "-multicast");
     let samples = SAMPLES * BYTES;
     assert!(each > SUBSCRIBERS * samples, "{each}");
+    assert!((samples..2 * samples).contains(&all), "{all} beside {each}");
+    let all = sent_bytes(&network, 223, "-multicastAddr 239.255.1.2");
     assert!((samples..2 * samples).contains(&all), "{all} beside {each}");
 }

@@ -16,7 +16,7 @@ fn wrong_command_lines_end_as_those_of_the_original() {
         ("-pub -cft 1", "-cft: goes with -sub only"),
         (
             "-multicastA 1",
-            "-multicastAddr: is not supported by Whimbrel",
+            "-multicastAddr 1: one multicast address, for all topics",
         ),
         (
             "-pub -load /nowhere",

@@ -30,6 +30,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_LOG", "off"),
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ("WHIMBREL_MULTICAST_DATA", "239.255.1.2"),
         ("WHIMBREL_STATISTICS", "on"),
         ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
     ];
@@ -50,6 +51,9 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
     check(&nothing, &pairs, "segmentation_offload", offload);
     check(&nothing, &[], "segmentation_offload", ("auto", default));
+    check(&nothing, &[], "multicast_data", ("off", default));
+    let group = ("239.255.1.2", variable("WHIMBREL_MULTICAST_DATA"));
+    check(&nothing, &pairs, "multicast_data", group);
     check(&nothing, &[], "statistics", ("off", default));
     let statistics = ("on", variable("WHIMBREL_STATISTICS"));
     check(&nothing, &pairs, "statistics", statistics);
@@ -105,4 +109,21 @@ fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
     let pairs = [("WHIMBREL_MESSAGE_BYTES_MAX", "507")];
     let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
     assert!(error.to_string().contains("508 to 65507"), "{error}");
+}
+
+#[test]
+fn data_goes_to_no_group_that_is_none() {
+    let builder = Asked {
+        data_group: Some(DataGroup::At([10, 0, 0, 1].into())),
+        ..Asked::default()
+    };
+    let error = Settings::resolve(&builder, &Environment::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("10.0.0.1 is no multicast"),
+        "{error}"
+    );
+    let environment = Environment::of(&[("WHIMBREL_MULTICAST_DATA", "10.0.0.1")]);
+    let error = Settings::resolve(&Asked::default(), &environment).unwrap_err();
+    let said = "neither on nor off nor a multicast address";
+    assert!(error.to_string().contains(said), "{error}");
 }
