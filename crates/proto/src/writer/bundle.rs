@@ -98,6 +98,8 @@ pub(super) struct Bundle {
     rate: Rate,
     /// Of all writers of the participant.
     shared_rate: Option<Arc<SharedRate>>,
+    /// What waits does so because of that.
+    waits_for_others: bool,
     /// The message that a sealed bundle has begun.
     pub(super) message: MessageBuilder,
     pub(super) is_sealed: bool,
@@ -119,6 +121,7 @@ impl Bundle {
             holds: 0,
             rate: Rate::default(),
             shared_rate,
+            waits_for_others: false,
             message: MessageBuilder::new(prefix),
             is_sealed: false,
             statistics: BundlingStatistics::default(),
@@ -142,7 +145,13 @@ impl Bundle {
         let fast = self.rate.note(now, pressed);
         let waits = match self.bundling {
             Bundling::Off => false,
-            Bundling::Automatic => fast || self.shares_haste(now, destination),
+            Bundling::Automatic => {
+                let shared = !fast && self.shares_haste(now, destination);
+                if self.from.is_none() {
+                    self.waits_for_others = shared;
+                }
+                fast || shared
+            }
             Bundling::UpTo { .. } => true,
         };
         waits || self.holds > 0
@@ -207,10 +216,27 @@ impl Bundle {
         };
         *count = count.saturating_add(1);
         statistics.bundles = statistics.bundles.saturating_add(1);
-        let samples = u64::from(core::mem::take(&mut self.samples));
-        statistics.samples = statistics.samples.saturating_add(samples);
+        let samples = core::mem::take(&mut self.samples);
+        statistics.samples = statistics.samples.saturating_add(u64::from(samples));
+        if self.bundling == Bundling::Automatic {
+            self.learn(cause, samples);
+        }
         self.bytes = 0;
         self.leaves_at = None;
+    }
+
+    /// Whether it was right that changes waited, so many of them.
+    fn learn(&mut self, cause: Cause, samples: u32) {
+        let shared = self.shared_rate.as_ref();
+        match (cause, samples) {
+            (Cause::Shared, _) => shared.into_iter().for_each(|it| it.note_company()),
+            (Cause::Idle, 1) if self.waits_for_others => {
+                shared.into_iter().for_each(|it| it.note_alone());
+            }
+            (Cause::Idle, 1) => self.rate.note_alone(),
+            (_, 2..) => self.rate.note_company(),
+            _ => {}
+        }
     }
 
     /// True where those that wait are enough, as far as that does not depend on their size.

@@ -9,8 +9,13 @@ use whimbrel_base::time::{Duration, Instant};
 /// once, as of several joints of a robot, leave as they come.
 const STREAK_MIN: u32 = 8;
 
-/// More of them count no more.
+/// More of them count no more, unless as many have to come.
 const STREAK_MAX: u32 = 64;
+
+/// Where changes waited for others that did not come, twice as many as before have to come in a row
+/// from then on, at most so many: whoever writes after an answer that came in the middle of the
+/// send call, on a processor that both share, only looks fast.
+const STREAK_MIN_MAX: u32 = 4096;
 
 /// A pause of so many times what sending takes ends a streak; a shorter one halves it, such as
 /// while an acknowledgement was handled.
@@ -30,6 +35,8 @@ pub(super) struct Rate {
     cost: Duration,
     /// How many have come faster than that, in a row.
     streak: u32,
+    /// How many have to.
+    streak_min: u32,
 }
 
 impl Default for Rate {
@@ -38,6 +45,7 @@ impl Default for Rate {
             ready_at: Instant::ZERO,
             cost: SEND_COST,
             streak: 0,
+            streak_min: STREAK_MIN,
         }
     }
 }
@@ -48,8 +56,20 @@ impl Rate {
     pub(super) fn note(&mut self, now: Instant, pressed: bool) -> bool {
         let pause = now.since(self.ready_at);
         self.ready_at = now;
-        self.streak = streak_after(self.streak, pause, self.cost, pressed);
+        let streak_max = most_of(self.streak_min);
+        self.streak = streak_after(self.streak, pause, self.cost, pressed).min(streak_max);
         self.is_high()
+    }
+
+    /// A change waited, and no other came.
+    pub(super) fn note_alone(&mut self) {
+        self.streak_min = raised(self.streak_min);
+        self.streak = 0;
+    }
+
+    /// Changes waited and left together.
+    pub(super) fn note_company(&mut self) {
+        self.streak_min = STREAK_MIN.max(self.streak_min / 2);
     }
 
     /// Changes were sent from `began` to `ended`.
@@ -66,11 +86,11 @@ impl Rate {
 
     /// True where the next change is one too many unless there is a pause before it.
     pub(super) fn is_nearly_high(&self) -> bool {
-        self.streak.saturating_add(1) >= STREAK_MIN
+        self.streak.saturating_add(1) >= self.streak_min
     }
 
     pub(super) fn is_high(&self) -> bool {
-        self.streak >= STREAK_MIN
+        self.streak >= self.streak_min
     }
 
     /// What sending takes.
@@ -83,7 +103,7 @@ impl Rate {
 fn streak_after(streak: u32, pause: Duration, cost: Duration, pressed: bool) -> u32 {
     // Whoever waits for an answer before it writes again takes longer.
     if pause < cost.divided_by(2) {
-        streak.saturating_add(1).min(STREAK_MAX)
+        streak.saturating_add(1)
     } else if pressed {
         streak
     } else if pause < cost.times(PAUSE_COSTS) {
@@ -93,15 +113,36 @@ fn streak_after(streak: u32, pause: Duration, cost: Duration, pressed: bool) -> 
     }
 }
 
+fn raised(streak_min: u32) -> u32 {
+    streak_min.saturating_mul(2).min(STREAK_MIN_MAX)
+}
+
+/// How many in a row count where `streak_min` have to come.
+fn most_of(streak_min: u32) -> u32 {
+    streak_min.saturating_mul(2).max(STREAK_MAX)
+}
+
 /// How fast those changes of a participant come that do not wait by the rate of their own writer:
 /// each of its writers may be slow where all of them together are not. Threads that write at the
 /// same time may miss a change of each other here, which does no harm.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SharedRate {
     ready_at: AtomicU64,
     streak: AtomicU32,
+    streak_min: AtomicU32,
     /// Stands for the addresses to which the last one went.
     destination: AtomicU64,
+}
+
+impl Default for SharedRate {
+    fn default() -> Self {
+        Self {
+            ready_at: AtomicU64::new(0),
+            streak: AtomicU32::new(0),
+            streak_min: AtomicU32::new(STREAK_MIN),
+            destination: AtomicU64::new(0),
+        }
+    }
 }
 
 impl SharedRate {
@@ -111,8 +152,9 @@ impl SharedRate {
         let ready_at = Instant(self.ready_at.swap(now.0, Ordering::Relaxed));
         let streak = self.streak.load(Ordering::Relaxed);
         let is_same = self.destination.load(Ordering::Relaxed) == destination;
+        let streak_min = self.streak_min.load(Ordering::Relaxed);
         let after = if is_same {
-            streak_after(streak, now.since(ready_at), cost, false)
+            streak_after(streak, now.since(ready_at), cost, false).min(most_of(streak_min))
         } else {
             // Nothing that goes elsewhere leaves with it.
             self.destination.store(destination, Ordering::Relaxed);
@@ -121,7 +163,23 @@ impl SharedRate {
         if after != streak {
             self.streak.store(after, Ordering::Relaxed);
         }
-        after >= STREAK_MIN
+        after >= streak_min
+    }
+
+    /// A change waited, and no other came.
+    pub(super) fn note_alone(&self) {
+        let streak_min = self.streak_min.load(Ordering::Relaxed);
+        self.streak_min.store(raised(streak_min), Ordering::Relaxed);
+        self.streak.store(0, Ordering::Relaxed);
+    }
+
+    /// Changes of several writers waited and left together.
+    pub(super) fn note_company(&self) {
+        let streak_min = self.streak_min.load(Ordering::Relaxed);
+        if streak_min > STREAK_MIN {
+            let less = STREAK_MIN.max(streak_min / 2);
+            self.streak_min.store(less, Ordering::Relaxed);
+        }
     }
 
     /// Some have left by `ended`.

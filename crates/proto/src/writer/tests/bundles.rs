@@ -409,6 +409,46 @@ fn what_comes_faster_than_it_can_be_sent_leaves_together() {
     );
 }
 
+#[test]
+fn who_looks_fast_and_waits_for_answers_is_soon_known() {
+    for shared in [true, false] {
+        let mut writers = crowd(&[7411], |config| {
+            if !shared {
+                config.shared_rate = None;
+            }
+        });
+        let [writer] = &mut writers[..] else {
+            panic!("one")
+        };
+        let (mut now, mut waits) = (NOW, 0);
+        for _ in 0..10_000 {
+            // The answer came in the middle of the send call.
+            now = now.after(Duration::from_nanos(1500));
+            if put(writer, &mut Wire::default(), now, 1) == [0] {
+                waits += 1;
+                now = writer.poll_timeout().unwrap().0;
+                writer.handle_timeout(now);
+                writer.poll_transmit(now, &mut Wire::default());
+            }
+            let began = now;
+            now = now.after(Duration::from_micros(17));
+            writer.note_departure(began, now);
+        }
+        assert!((1..=24).contains(&waits), "{waits}");
+        let is_bundled = (0..10_000).any(|_| {
+            now = now.after(Duration::from_nanos(500));
+            let left = put(writer, &mut Wire::default(), now, 1);
+            if left != [0] {
+                let began = now;
+                now = now.after(Duration::from_micros(6));
+                writer.note_departure(began, now);
+            }
+            statistics(writer).full > 0
+        });
+        assert!(is_bundled);
+    }
+}
+
 /// Writers of one participant, each with a reader at one of these ports.
 fn crowd(ports: &[u16], adapt: impl Fn(&mut WriterConfig)) -> Vec<Writer> {
     let rate = Arc::new(SharedRate::default());
