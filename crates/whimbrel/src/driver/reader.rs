@@ -251,7 +251,7 @@ impl ReaderCore {
         } else {
             let taken = take.then(|| cache.take_lone(selector)).flatten();
             match taken {
-                // What condition could come true by the loss of the only sample?
+                // Nobody is told: no condition comes true by the loss of the only sample.
                 Some(sample) => Glance::One(sample),
                 None => return Glance::More,
             }

@@ -177,11 +177,10 @@ impl<T: DdsType> DataReader<T> {
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
         self.check_instance(selector)?;
         match self.inner.core.glance(selector, true) {
-            Glance::Nothing => return Ok(Vec::new()),
-            Glance::One(cached) => return Ok(Vec::from_iter(self.known(Sample::of(cached)))),
-            Glance::More => {}
+            Glance::Nothing => Ok(Vec::new()),
+            Glance::One(cached) => Ok(Vec::from_iter(self.known(Sample::of(cached)))),
+            Glance::More => Ok(self.fetch_more(selector, true, |samples| samples.collect())),
         }
-        self.fetch_decoded(selector, true, |samples| samples.collect())
     }
 
     /// Reads the samples that `selector` picks: by states, instance and number.
@@ -385,13 +384,20 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
-        match self.inner.core.glance(selector, take) {
-            Glance::Nothing => return Ok(each(&mut std::iter::empty())),
-            Glance::One(cached) => {
-                return Ok(each(&mut self.known(Sample::of(cached)).into_iter()));
-            }
-            Glance::More => {}
-        }
+        Ok(match self.inner.core.glance(selector, take) {
+            Glance::Nothing => each(&mut std::iter::empty()),
+            Glance::One(cached) => each(&mut self.known(Sample::of(cached)).into_iter()),
+            Glance::More => self.fetch_more(selector, take, each),
+        })
+    }
+
+    /// The same, of what a glance has not settled.
+    fn fetch_more<R>(
+        &self,
+        selector: &Selector,
+        take: bool,
+        each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
+    ) -> R {
         let mut cached = SCRATCH.take();
         self.inner.core.fetch(selector, take, &mut cached);
         let mut samples = cached
@@ -402,7 +408,7 @@ impl<T: DdsType> DataReader<T> {
         if cached.capacity() <= SCRATCH_MAX {
             SCRATCH.set(cached);
         }
-        Ok(result)
+        result
     }
 
     fn check_instance(&self, selector: &Selector) -> Result<(), Error> {
