@@ -12,7 +12,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::LocalWriter;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::writer::{Bundling, NewChange, WriterConfig, WriterStatistics};
-use whimbrel_types::{DdsType, Representation, key_hash, key_to_payload, to_payload};
+use whimbrel_types::{DdsType, Representation, key_hash, to_payload};
 
 use super::clock;
 use super::compression::CompressionStatistics;
@@ -26,6 +26,7 @@ use super::status::EntityStatus;
 use super::sync::{Arc, Mutex, Weak, lock, try_lock};
 use super::timers::{Timed, TimerSlot};
 use super::warning::Warnings;
+use super::writer::key::encode_key;
 use super::writer::{Draft, WriterCore};
 use crate::domain::InProcess;
 use crate::statistics::{EndpointStatistics, TOPIC_NAME};
@@ -35,9 +36,6 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 /// The writer of statistics; programs' entities count from 1.
 pub(super) const ENTITY: EntityId = EntityId::user(0, EntityKind::WriterWithKey);
-
-/// Octets that readers of other vendors want of a serialized key at least.
-const KEY_PAYLOAD_BYTES_MIN: usize = 20;
 
 /// Whose endpoints are told of.
 pub(super) trait Owner: Send + Sync {
@@ -139,16 +137,14 @@ impl StatisticsOffer {
     /// False where there is no room for it now.
     fn write(&self, kind: ChangeKind, counted: &EndpointStatistics) -> bool {
         let mut bytes = Vec::new();
-        let (representation, endian) = (self.representation, Endian::NATIVE);
         let encoded = if kind == ChangeKind::Alive {
-            to_payload(counted, representation, endian, &mut bytes)
+            to_payload(counted, self.representation, Endian::NATIVE, &mut bytes)
         } else {
-            key_to_payload(counted, representation, endian, &mut bytes)
+            encode_key(counted, self.representation, &mut bytes)
         };
         let (Ok(()), Ok(hash)) = (encoded, key_hash(counted)) else {
             return false;
         };
-        bytes.resize(bytes.len().max(KEY_PAYLOAD_BYTES_MIN), 0);
         let at = clock::wall();
         let change = NewChange {
             kind,

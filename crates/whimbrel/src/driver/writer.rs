@@ -2,6 +2,7 @@
 
 mod bundle;
 mod drain;
+pub(crate) mod key;
 mod pass;
 
 use std::collections::{BTreeMap, BTreeSet};

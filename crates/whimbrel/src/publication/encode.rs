@@ -10,18 +10,16 @@ use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::NewChange;
-use whimbrel_types::{Apart, DdsType, key_hash, key_to_payload, to_payload, to_payload_apart};
+use whimbrel_types::{Apart, DdsType, key_hash, to_payload, to_payload_apart};
 
 use super::writer::{DataWriter, Stamp, write_error};
 use crate::driver::sync::lock;
+use crate::driver::writer::key::encode_key;
 use crate::driver::writer::{Draft, WriterState};
 use crate::error::Error;
 
 /// Fewer shared octets than these are copied: that is cheaper than one more slice to send.
 const APART_BYTES_MIN: usize = 4096;
-
-/// Serialized keys are padded to more octets than a key hash has, or one peer takes them for one.
-const KEY_PAYLOAD_BYTES_MIN: usize = 20;
 
 thread_local! {
     /// For what this thread writes next, so that encoding takes no lock.
@@ -148,9 +146,7 @@ impl<T: DdsType> DataWriter<T> {
         } else if kind == ChangeKind::Alive {
             to_payload(value, representation, Endian::NATIVE, bytes)?;
         } else {
-            key_to_payload(value, representation, Endian::NATIVE, bytes)?;
-            let padded = bytes.len().max(KEY_PAYLOAD_BYTES_MIN);
-            bytes.resize(padded, 0);
+            encode_key(value, representation, bytes)?;
         }
         // Serialized keys stay as they are.
         let packs = packs_from.is_some_and(|together| bytes.len() > together);
