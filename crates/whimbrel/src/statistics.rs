@@ -26,6 +26,8 @@
 use whimbrel_base::guid::Guid;
 use whimbrel_derive::DdsType;
 
+use crate::driver::compression::ratio;
+
 /// The topic of the statistics.
 pub const TOPIC_NAME: &str = "whimbrel/statistics";
 
@@ -105,11 +107,4 @@ impl EndpointStatistics {
     pub fn bundle_ratio(&self) -> f64 {
         ratio(self.bundle_plain_bytes, self.bundle_compressed_bytes)
     }
-}
-
-fn ratio(plain_bytes: u64, compressed_bytes: u64) -> f64 {
-    if compressed_bytes == 0 {
-        return 1.0;
-    }
-    plain_bytes as f64 / compressed_bytes as f64
 }

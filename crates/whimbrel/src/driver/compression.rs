@@ -54,7 +54,7 @@ impl CompressionStatistics {
 }
 
 /// How many of `plain_bytes` each of `compressed_bytes` stands for; 1 where there are none.
-pub(super) fn ratio(plain_bytes: u64, compressed_bytes: u64) -> f64 {
+pub(crate) fn ratio(plain_bytes: u64, compressed_bytes: u64) -> f64 {
     if compressed_bytes == 0 {
         return 1.0;
     }
