@@ -227,14 +227,12 @@ impl Bundle {
 
     /// Whether it was right that changes waited, so many of them.
     fn learn(&mut self, cause: Cause, samples: u32) {
-        let shared = self.shared_rate.as_ref();
-        match (cause, samples) {
-            (Cause::Shared, _) => shared.into_iter().for_each(|it| it.note_company()),
-            (Cause::Idle, 1) if self.waits_for_others => {
-                shared.into_iter().for_each(|it| it.note_alone());
-            }
-            (Cause::Idle, 1) => self.rate.note_alone(),
-            (_, 2..) => self.rate.note_company(),
+        match (cause, samples, &self.shared_rate) {
+            (Cause::Shared, _, Some(shared)) => shared.note_company(),
+            (Cause::Idle, 1, Some(shared)) if self.waits_for_others => shared.note_alone(),
+            (Cause::Shared, ..) => {}
+            (Cause::Idle, 1, _) => self.rate.note_alone(),
+            (_, 2.., _) => self.rate.note_company(),
             _ => {}
         }
     }

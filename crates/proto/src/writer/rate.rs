@@ -26,6 +26,60 @@ const SEND_COST: Duration = Duration::from_micros(5);
 const SEND_COST_MIN: Duration = Duration::from_micros(2);
 const SEND_COST_MAX: Duration = Duration::from_micros(10);
 
+/// Changes that came faster than they can be sent, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Streak {
+    len: u32,
+    /// How many it takes.
+    min: u32,
+}
+
+impl Streak {
+    const NONE: Self = Self {
+        len: 0,
+        min: STREAK_MIN,
+    };
+
+    /// After a change that came `pause` after the one before had left, which took `cost`.
+    fn after(self, pause: Duration, cost: Duration, pressed: bool) -> Self {
+        // Whoever waits for an answer before it writes again takes longer.
+        let len = if pause < cost.divided_by(2) {
+            self.len.saturating_add(1)
+        } else if pressed {
+            self.len
+        } else if pause < cost.times(PAUSE_COSTS) {
+            self.len / 2
+        } else {
+            0
+        };
+        let max = self.min.saturating_mul(2).max(STREAK_MAX);
+        Self {
+            len: len.min(max),
+            ..self
+        }
+    }
+
+    /// After a change that waited, and no other came.
+    fn alone(self) -> Self {
+        Self {
+            len: 0,
+            min: self.min.saturating_mul(2).min(STREAK_MIN_MAX),
+        }
+    }
+
+    /// After changes that waited and left together.
+    fn company(self) -> Self {
+        Self {
+            min: STREAK_MIN.max(self.min / 2),
+            ..self
+        }
+    }
+
+    fn is_high(self) -> bool {
+        self.len >= self.min
+    }
+}
+
 /// How fast changes of a writer come, and how fast they could leave.
 #[derive(Debug)]
 pub(super) struct Rate {
@@ -33,10 +87,7 @@ pub(super) struct Rate {
     ready_at: Instant,
     /// What sending takes.
     cost: Duration,
-    /// How many have come faster than that, in a row.
-    streak: u32,
-    /// How many have to.
-    streak_min: u32,
+    streak: Streak,
 }
 
 impl Default for Rate {
@@ -44,8 +95,7 @@ impl Default for Rate {
         Self {
             ready_at: Instant::ZERO,
             cost: SEND_COST,
-            streak: 0,
-            streak_min: STREAK_MIN,
+            streak: Streak::NONE,
         }
     }
 }
@@ -56,20 +106,18 @@ impl Rate {
     pub(super) fn note(&mut self, now: Instant, pressed: bool) -> bool {
         let pause = now.since(self.ready_at);
         self.ready_at = now;
-        let streak_max = most_of(self.streak_min);
-        self.streak = streak_after(self.streak, pause, self.cost, pressed).min(streak_max);
+        self.streak = self.streak.after(pause, self.cost, pressed);
         self.is_high()
     }
 
     /// A change waited, and no other came.
     pub(super) fn note_alone(&mut self) {
-        self.streak_min = raised(self.streak_min);
-        self.streak = 0;
+        self.streak = self.streak.alone();
     }
 
     /// Changes waited and left together.
     pub(super) fn note_company(&mut self) {
-        self.streak_min = STREAK_MIN.max(self.streak_min / 2);
+        self.streak = self.streak.company();
     }
 
     /// Changes were sent from `began` to `ended`.
@@ -86,11 +134,11 @@ impl Rate {
 
     /// True where the next change is one too many unless there is a pause before it.
     pub(super) fn is_nearly_high(&self) -> bool {
-        self.streak.saturating_add(1) >= self.streak_min
+        self.streak.len.saturating_add(1) >= self.streak.min
     }
 
     pub(super) fn is_high(&self) -> bool {
-        self.streak >= self.streak_min
+        self.streak.is_high()
     }
 
     /// What sending takes.
@@ -99,36 +147,13 @@ impl Rate {
     }
 }
 
-/// The streak after a change that came `pause` after the one before had left.
-fn streak_after(streak: u32, pause: Duration, cost: Duration, pressed: bool) -> u32 {
-    // Whoever waits for an answer before it writes again takes longer.
-    if pause < cost.divided_by(2) {
-        streak.saturating_add(1)
-    } else if pressed {
-        streak
-    } else if pause < cost.times(PAUSE_COSTS) {
-        streak / 2
-    } else {
-        0
-    }
-}
-
-fn raised(streak_min: u32) -> u32 {
-    streak_min.saturating_mul(2).min(STREAK_MIN_MAX)
-}
-
-/// How many in a row count where `streak_min` have to come.
-fn most_of(streak_min: u32) -> u32 {
-    streak_min.saturating_mul(2).max(STREAK_MAX)
-}
-
 /// How fast those changes of a participant come that do not wait by the rate of their own writer:
 /// each of its writers may be slow where all of them together are not. Threads that write at the
 /// same time may miss a change of each other here, which does no harm.
 #[derive(Debug)]
 pub struct SharedRate {
     ready_at: AtomicU64,
-    streak: AtomicU32,
+    streak_len: AtomicU32,
     streak_min: AtomicU32,
     /// Stands for the addresses to which the last one went.
     destination: AtomicU64,
@@ -138,8 +163,8 @@ impl Default for SharedRate {
     fn default() -> Self {
         Self {
             ready_at: AtomicU64::new(0),
-            streak: AtomicU32::new(0),
-            streak_min: AtomicU32::new(STREAK_MIN),
+            streak_len: AtomicU32::new(Streak::NONE.len),
+            streak_min: AtomicU32::new(Streak::NONE.min),
             destination: AtomicU64::new(0),
         }
     }
@@ -150,36 +175,42 @@ impl SharedRate {
     /// faster than they can be sent.
     pub(super) fn note(&self, now: Instant, destination: u64, cost: Duration) -> bool {
         let ready_at = Instant(self.ready_at.swap(now.0, Ordering::Relaxed));
-        let streak = self.streak.load(Ordering::Relaxed);
         let is_same = self.destination.load(Ordering::Relaxed) == destination;
-        let streak_min = self.streak_min.load(Ordering::Relaxed);
-        let after = if is_same {
-            streak_after(streak, now.since(ready_at), cost, false).min(most_of(streak_min))
-        } else {
+        if !is_same {
             // Nothing that goes elsewhere leaves with it.
             self.destination.store(destination, Ordering::Relaxed);
-            0
-        };
-        if after != streak {
-            self.streak.store(after, Ordering::Relaxed);
         }
-        after >= streak_min
+        let streak = self.change(|streak| match is_same {
+            true => streak.after(now.since(ready_at), cost, false),
+            false => Streak { len: 0, ..streak },
+        });
+        streak.is_high()
     }
 
     /// A change waited, and no other came.
     pub(super) fn note_alone(&self) {
-        let streak_min = self.streak_min.load(Ordering::Relaxed);
-        self.streak_min.store(raised(streak_min), Ordering::Relaxed);
-        self.streak.store(0, Ordering::Relaxed);
+        self.change(Streak::alone);
     }
 
     /// Changes of several writers waited and left together.
     pub(super) fn note_company(&self) {
-        let streak_min = self.streak_min.load(Ordering::Relaxed);
-        if streak_min > STREAK_MIN {
-            let less = STREAK_MIN.max(streak_min / 2);
-            self.streak_min.store(less, Ordering::Relaxed);
+        self.change(Streak::company);
+    }
+
+    /// What `change` makes of the streak; what stays as it is is not written.
+    fn change(&self, change: impl FnOnce(Streak) -> Streak) -> Streak {
+        let before = Streak {
+            len: self.streak_len.load(Ordering::Relaxed),
+            min: self.streak_min.load(Ordering::Relaxed),
+        };
+        let after = change(before);
+        if after.len != before.len {
+            self.streak_len.store(after.len, Ordering::Relaxed);
         }
+        if after.min != before.min {
+            self.streak_min.store(after.min, Ordering::Relaxed);
+        }
+        after
     }
 
     /// Some have left by `ended`.
