@@ -318,7 +318,7 @@ impl Settings {
                 "segmentation_offload",
                 &self.segmentation_offload,
                 SEGMENTATION_OFFLOAD,
-                |offload| offload.word().into(),
+                ToString::to_string,
             ),
             of_variable("statistics", &self.statistics, STATISTICS, on_or_off),
             of_variable("log", &self.log, LOG, |aloud| {

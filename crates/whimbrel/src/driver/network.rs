@@ -89,16 +89,17 @@ pub(crate) enum Offload {
     Always,
 }
 
-impl Offload {
-    /// As settings name it.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
+impl std::fmt::Display for Offload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
             Self::Never => "off",
             Self::SmallSamples => "auto",
             Self::Always => "on",
-        }
+        })
     }
+}
 
+impl Offload {
     /// Parts of larger samples leave one by one.
     pub(super) const fn sample_bytes_max(self) -> usize {
         match self {
