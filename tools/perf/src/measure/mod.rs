@@ -4,6 +4,7 @@ mod crossover;
 mod latency;
 mod octets;
 mod open;
+mod pair;
 mod probe;
 mod spread;
 mod stages;

@@ -13,8 +13,9 @@ use whimbrel_rig::process::Process;
 use whimbrel_wire::header::Header;
 use whimbrel_wire::message::{Submessage, Submessages};
 
+use super::pair::start_pair;
 use super::{MEETING, ROUND};
-use crate::contestant::{Contestant, Part, Programs};
+use crate::contestant::{Contestant, Programs};
 use crate::world::World;
 
 /// Octets of a submessage header.
@@ -255,26 +256,16 @@ impl Watched {
     ) -> Result<Self, String> {
         let name = format!("whimbrel-perf-{}-{domain}.pcapng", std::process::id());
         let capture = std::env::temp_dir().join(name);
-        let [a, b] = world.seats();
+        let [a, _] = world.seats();
         let own = a
             .address
             .parse()
             .map_err(|_| format!("no address: {}", a.address))?;
-        let command = |role, seats| {
-            let part = Part {
-                bench: "latency",
-                role,
-                mode: "listener",
-                domain,
-            };
-            programs.command(world, seats, whimbrel, part)
-        };
         let name = format!("{}, captured", whimbrel.name());
-        let answering = Process::start(&name, &mut command("pong", [&b, &a]))?;
-        answering.wait_until(READY, MEETING)?;
-        let mut asking = command("ping", [&a, &b]);
-        asking.arg("--capture").arg(&capture);
-        let asking = Process::start(&name, &mut asking)?;
+        let part = ("latency", domain);
+        let [asking, answering] = start_pair((world, programs), whimbrel, part, &name, |asking| {
+            asking.arg("--capture").arg(&capture);
+        })?;
         let watched = Self {
             asking,
             answering,

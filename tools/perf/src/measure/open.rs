@@ -3,8 +3,9 @@
 use whimbrel_bench::protocol::READY;
 use whimbrel_rig::process::Process;
 
+use super::pair::start_pair;
 use super::{MEETING, ROUND, Spread};
-use crate::contestant::{Contestant, Part, Product, Programs};
+use crate::contestant::{Contestant, Product, Programs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stop;
@@ -53,20 +54,9 @@ impl Pair {
         whimbrel: &Contestant,
         domain: u32,
     ) -> Result<Self, String> {
-        let [a, b] = world.seats();
-        let begin = |role, seats| {
-            let part = Part {
-                bench: "latency",
-                role,
-                mode: "listener",
-                domain,
-            };
-            let mut command = programs.command(world, seats, whimbrel, part);
-            Process::start("Whimbrel", &mut command)
-        };
-        let pong = begin("pong", [&b, &a])?;
-        pong.wait_until(READY, MEETING)?;
-        let ping = begin("ping", [&a, &b])?;
+        let both = (world, programs);
+        let part = ("latency", domain);
+        let [ping, pong] = start_pair(both, whimbrel, part, "Whimbrel", |_| ())?;
         ping.wait_until(READY, MEETING)?;
         Ok(Self { ping, pong })
     }

@@ -3,8 +3,9 @@
 use whimbrel_bench::protocol::READY;
 use whimbrel_rig::process::Process;
 
+use super::pair::start_pair;
 use super::{MEETING, ROUND};
-use crate::contestant::{Contestant, Part, Programs};
+use crate::contestant::{Contestant, Programs};
 use crate::role::stages::{ARRIVED, SENT};
 use crate::world::World;
 
@@ -89,20 +90,9 @@ impl Staging {
         whimbrel: &Contestant,
         domain: u32,
     ) -> Result<Self, String> {
-        let [a, b] = world.seats();
-        let begin = |role, seats| {
-            let part = Part {
-                bench: "stages",
-                role,
-                mode: "listener",
-                domain,
-            };
-            let mut command = programs.command(world, seats, whimbrel, part);
-            Process::start(&format!("{}, stages", whimbrel.name()), &mut command)
-        };
-        let answering = begin("pong", [&b, &a])?;
-        answering.wait_until(READY, MEETING)?;
-        let asking = begin("ping", [&a, &b])?;
+        let name = format!("{}, stages", whimbrel.name());
+        let part = ("stages", domain);
+        let [asking, answering] = start_pair((world, programs), whimbrel, part, &name, |_| ())?;
         asking.wait_until(READY, MEETING)?;
         Ok(Self { asking, answering })
     }
