@@ -219,7 +219,11 @@ impl Compactor {
     }
 }
 
-/// How many lent slabs are looked at when one is wanted.
+/// How many of the slabs lent last are looked at when one is wanted: one that was used a moment ago
+/// is still in the processor's cache.
+const RECENT_SCAN: usize = 3;
+
+/// How many of the slabs lent longest ago are looked at after them.
 const LENT_SCAN: usize = 8;
 
 /// Free slabs that are never given up.
@@ -251,10 +255,17 @@ impl BufferPool {
     /// A known slab that is not in use.
     fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
+        let is_free = |slab: &Arc<Vec<u8>>| Arc::strong_count(slab) == 1;
+        let recent = self.lent.iter().rev().take(RECENT_SCAN).position(is_free);
+        if let Some(back) = recent {
+            let at = self.lent.len().checked_sub(back.saturating_add(1))?;
+            let slab = self.lent.remove(at)?;
+            return Some(BufferMut { slab, stale: true });
+        }
         for _ in 0..self.lent.len().min(LENT_SCAN) {
             let slab = self.lent.pop_front()?;
             // Nobody else can come by it any more; it is cleared where that is looked at anyway.
-            if Arc::strong_count(&slab) == 1 {
+            if is_free(&slab) {
                 return Some(BufferMut { slab, stale: true });
             }
             self.lent.push_back(slab);
