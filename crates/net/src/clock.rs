@@ -1,4 +1,4 @@
-//! A clock for measuring, which costs less to read than the system's own.
+//! The monotonic clock of the system, and one for measuring, which costs less to read.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,6 +10,12 @@ const WATCH: Duration = Duration::from_millis(20);
 
 /// How often the counter and the system's clock are read together; the quickest time counts.
 const READINGS: usize = 9;
+
+/// The system's monotonic clock: nanoseconds since some moment, the same for all of this process.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    sys::monotonic_ns()
+}
 
 /// Nanoseconds since some moment of this process, never going back on one thread. By the
 /// processor's counter where the system itself keeps time by it, else by the system's monotonic
@@ -118,6 +124,19 @@ mod tests {
         let least = nanos(then - after) * 999 / 1000;
         let most = nanos(at_last - before) * 1001 / 1000;
         assert!((least..=most).contains(&passed), "{least} {passed} {most}");
+    }
+
+    #[test]
+    fn the_monotonic_clock_is_that_of_the_standard_library() {
+        let bracketed = || {
+            let before = Instant::now();
+            (before, monotonic_ns(), Instant::now())
+        };
+        let (before, first, after) = bracketed();
+        std::thread::sleep(Duration::from_millis(10));
+        let (then, last, at_last) = bracketed();
+        let bounds = nanos(then - after)..=nanos(at_last - before);
+        assert!(bounds.contains(&(last - first)), "{bounds:?}");
     }
 
     #[test]

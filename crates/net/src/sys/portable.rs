@@ -405,6 +405,13 @@ fn look_until(timeout: Option<Duration>, mut found: impl FnMut() -> bool) -> boo
     }
 }
 
+/// Nanoseconds since some moment of this process.
+pub(crate) fn monotonic_ns() -> u64 {
+    static ORIGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let origin = *ORIGIN.get_or_init(Instant::now);
+    u64::try_from(origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// No counter of the processor is known here.
 pub(crate) fn has_counter() -> bool {
     false

@@ -2,10 +2,10 @@
 //! wall clock only stamps samples, so that steps of it change stamps and nothing else.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
-use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
 use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_net::clock::monotonic_ns;
 
 /// A second, so that machines that subtract small spans stay above zero.
 const START_NS: u64 = 1_000_000_000;
@@ -21,15 +21,9 @@ thread_local! {
     static READ: Cell<Option<(Instant, Timestamp)>> = const { Cell::new(None) };
 }
 
-fn origin() -> StdInstant {
-    static ORIGIN: OnceLock<StdInstant> = OnceLock::new();
-    *ORIGIN.get_or_init(StdInstant::now)
-}
-
 /// The monotonic clock, as the machines count it.
 pub(crate) fn now() -> Instant {
-    let elapsed = u64::try_from(origin().elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Instant(START_NS.saturating_add(elapsed))
+    Instant(START_NS.saturating_add(monotonic_ns()))
 }
 
 /// `span`, which is not below zero, as the system takes it.
@@ -54,25 +48,28 @@ pub(crate) fn wall() -> Timestamp {
     }
 }
 
-/// Both clocks. Within a [`RECKONED_MAX`] of reading both, a thread reads the monotonic one only
-/// and reckons the other from it: so long after it was stepped the wall clock may be as before.
+/// Both clocks, the wall clock by [`wall_at`].
 pub(crate) fn both() -> (Instant, Timestamp) {
     let now = now();
+    (now, wall_at(now))
+}
+
+/// The wall clock at `now`, which is what the monotonic one has just shown. Within a
+/// [`RECKONED_MAX`] of reading it a thread reckons it from the other: so long after it was stepped
+/// it may be as before.
+pub(crate) fn wall_at(now: Instant) -> Timestamp {
     let known = READ.try_with(Cell::get).ok().flatten();
     if let Some((at, wall)) = known
-        && now.since(at) < RECKONED_MAX
+        && (at.0..at.after(RECKONED_MAX).0).contains(&now.0)
     {
-        return (
-            now,
-            Timestamp(wall.0.saturating_add(now.since(at).as_nanos())),
-        );
+        return Timestamp(wall.0.saturating_add(now.since(at).as_nanos()));
     }
     let wall = wall();
     // Whoever was interrupted between the two knows nothing of how they belong together.
     let together = wall != Timestamp::INVALID && self::now().since(now) < TOGETHER_MAX;
     // At the end of a thread there may be no place for it any more.
     let _ = READ.try_with(|it| it.set(together.then_some((now, wall))));
-    (now, wall)
+    wall
 }
 
 #[cfg(not(test))]

@@ -4,6 +4,7 @@ mod counter;
 mod epoll;
 mod eventfd;
 mod mmsg;
+mod monotonic;
 mod netlink;
 mod options;
 mod segments;
@@ -13,6 +14,7 @@ pub(crate) use counter::{counter, has_counter};
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
 pub(crate) use mmsg::{recv_many, send, send_gathered, send_many};
+pub(crate) use monotonic::monotonic_ns;
 pub(crate) use netlink::InterfaceWatch;
 pub(crate) use options::{
     datagrams_dropped, force_recv_buffer, force_send_buffer, interface_flags, interface_mtu_bytes,

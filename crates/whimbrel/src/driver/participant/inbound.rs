@@ -99,7 +99,7 @@ impl Receive for ParticipantCore {
             Err(reject) => return self.reject(reject),
         };
         let payload = inflated.as_ref().unwrap_or(&datagram.payload);
-        let wall = clock::wall();
+        let wall = clock::wall_at(now);
         let mut rest = match MessageReceiver::new(payload, self.prefix) {
             Ok(receiver) => receiver,
             Err(reject) => return self.reject(reject),
