@@ -256,6 +256,15 @@ impl UdpSocket {
         sys::wait_readable(&self.socket, timeout)
     }
 
+    /// Waits until there may be room to send; false when none came within `timeout`, or after a
+    /// signal.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
+        sys::wait_writable(&self.socket, timeout)
+    }
+
     /// Whether threads can wait in the receive call.
     pub const CAN_WAIT: bool = sys::CAN_WAIT;
 

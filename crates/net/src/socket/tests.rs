@@ -464,6 +464,7 @@ mod waiting {
         assert!(!receiver.wait_readable(Duration::from_millis(1)).unwrap());
         let _ = v4().send(receiver.local_addr(), &[b"x"]).unwrap();
         assert!(receiver.wait_readable(Duration::from_secs(60)).unwrap());
+        assert!(receiver.wait_writable(Duration::from_secs(60)).unwrap());
         let mut batch = RecvBatch::new(1, 8);
         assert_eq!(receiver.recv_waiting(&mut batch).unwrap(), 1);
     }

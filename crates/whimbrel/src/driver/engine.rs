@@ -230,15 +230,17 @@ fn patience(_next: Option<Instant>) -> Option<StdDuration> {
 
 impl Watch for Engine {
     fn watch_not(&self, reception: &Reception) -> io::Result<()> {
-        let (socket, token) = (&*reception.socket, reception.token);
-        self.poller
-            .change(socket, token, Interest::Nothing, Trigger::Level)
+        // Watched for nothing it would still be looked at with every datagram.
+        self.poller.remove(&*reception.socket, reception.token)
     }
 
     fn watch_again(&self, reception: &Reception) -> io::Result<()> {
-        let (socket, token) = (&*reception.socket, reception.token);
-        self.poller
-            .change(socket, token, Interest::Read, Trigger::Level)
+        self.poller.add(
+            &*reception.socket,
+            reception.token,
+            Interest::Read,
+            Trigger::Level,
+        )
     }
 
     fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {

@@ -4,11 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
 use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
 
 use super::network::{Fittings, Offload};
-use super::sync::{Arc, Mutex, OnceLock, lock};
+use super::sync::{Arc, OnceLock};
 
 /// Wanted size of receive buffers, in octets.
 const RECV_BUFFER_BYTES: usize = 4 << 20;
@@ -34,32 +33,16 @@ pub(crate) struct Way {
     pub(crate) waits_left: usize,
 }
 
-/// A socket and what tells that it has room.
+/// A socket by which one sends.
 pub(crate) struct Outgoing {
     pub(crate) socket: Arc<UdpSocket>,
-    writable: Mutex<(Poller, Events)>,
 }
 
 impl Outgoing {
-    /// Sends by `socket`.
-    ///
-    /// # Errors
-    /// The system has no descriptors left.
-    pub(crate) fn new(socket: Arc<UdpSocket>) -> io::Result<Self> {
-        let poller = Poller::new()?;
-        poller.add(&*socket, Token(0), Interest::Write, Trigger::Level)?;
-        Ok(Self {
-            socket,
-            writable: Mutex::new((poller, Events::with_capacity(1))),
-        })
-    }
-
     /// Waits for room a little.
     pub(crate) fn wait_for_room(&self) {
-        let mut writable = lock(&self.writable);
-        let (poller, events) = &mut *writable;
         // A wait that fails only makes the next try come sooner.
-        let _ = poller.wait(Some(FULL_WAIT), events);
+        let _ = self.socket.wait_writable(FULL_WAIT);
     }
 
     /// Where it is bound.
@@ -94,7 +77,7 @@ impl Bulk {
             let local = SocketAddr::new(ip, 0);
             let socket = bind(&self.fittings, local, PortUse::Exclusive).ok()?;
             socket.set_bulk_priority().ok()?;
-            Outgoing::new(socket).ok()
+            Some(Outgoing { socket })
         };
         opened.get_or_init(open).as_ref()
     }

@@ -394,7 +394,7 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
                     PortUse::Exclusive,
                 )
             })
-            .map(|bound| Outgoing::new(bound?))
+            .map(|bound| bound.map(|socket| Outgoing { socket }))
             .transpose()
     };
     let v4 = open(any_v4, network.families.v4)?;

@@ -22,7 +22,7 @@ pub(crate) use options::{
     use_precise_timers,
 };
 pub(crate) use segments::{receive_joined, send_segments};
-pub(crate) use waiting::{CAN_WAIT, set_waiting, wait_readable};
+pub(crate) use waiting::{CAN_WAIT, set_waiting, wait_readable, wait_writable};
 
 /// EMSGSIZE.
 pub(crate) const MESSAGE_SIZE: i32 = libc::EMSGSIZE;

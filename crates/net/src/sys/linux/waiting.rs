@@ -18,9 +18,18 @@ pub(crate) fn set_waiting(socket: &Socket) -> io::Result<()> {
 
 /// Waits at most `timeout` for something to receive.
 pub(crate) fn wait_readable(socket: &Socket, timeout: Duration) -> io::Result<bool> {
+    wait_for(libc::POLLIN, socket, timeout)
+}
+
+/// Waits at most `timeout` for room to send.
+pub(crate) fn wait_writable(socket: &Socket, timeout: Duration) -> io::Result<bool> {
+    wait_for(libc::POLLOUT, socket, timeout)
+}
+
+fn wait_for(events: libc::c_short, socket: &Socket, timeout: Duration) -> io::Result<bool> {
     let mut watched = libc::pollfd {
         fd: socket.as_raw_fd(),
-        events: libc::POLLIN,
+        events,
         revents: 0,
     };
     let limit = timespec(timeout);
