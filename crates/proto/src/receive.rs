@@ -5,12 +5,15 @@ use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Timestamp;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::inline_qos::{InlineQos, StatusInfo};
 use whimbrel_wire::message::{Submessage, Submessages};
 use whimbrel_wire::parameter::ParameterList;
-use whimbrel_wire::submessage::{Content, Data, DataBatch, DataFrag};
+use whimbrel_wire::submessage::{
+    Content, Data, DataBatch, DataFrag, InfoTimestamp, SubmessageKind,
+};
 
 use crate::change::ChangeKind;
 use crate::reader::{FragmentRun, Incoming, IncomingBatch, IncomingFragments};
@@ -72,6 +75,41 @@ impl<'a> MessageReceiver<'a> {
     /// Which participant sent the message, by its header.
     pub fn source(&self) -> GuidPrefix {
         self.source
+    }
+
+    /// The next submessage, where it is a plain sample from the writer of `data` to the same
+    /// readers, with a timestamp before it or without; `None` where it is anything else, which is
+    /// still to come then.
+    #[inline]
+    pub fn next_alike(&mut self, data: &Data<'_>) -> Option<Alike<'a>> {
+        if self.ended {
+            return None;
+        }
+        let mut ahead = self.submessages.clone();
+        let mut timestamp = self.timestamp;
+        let mut raw = ahead.next()?.ok()?;
+        if raw.kind == SubmessageKind::INFO_TS {
+            let info = InfoTimestamp::parse(raw.flags, raw.body).ok()?;
+            timestamp = info.time.unwrap_or(Timestamp::INVALID);
+            raw = ahead.next()?.ok()?;
+        }
+        if raw.kind != SubmessageKind::DATA {
+            return None;
+        }
+        let next = Data::parse(raw.flags, raw.body).ok()?;
+        let is_alike = next.content == Content::Data
+            && next.inline_qos.is_none()
+            && (next.writer, next.reader) == (data.writer, data.reader);
+        if !is_alike {
+            return None;
+        }
+        self.submessages = ahead;
+        self.timestamp = timestamp;
+        Some(Alike {
+            number: next.number,
+            timestamp,
+            payload: next.payload,
+        })
     }
 
     /// Applies an INFO submessage; gives back any other.
@@ -144,6 +182,45 @@ impl<'a> Iterator for MessageReceiver<'a> {
     }
 }
 
+/// A sample that follows another in a message, as [`MessageReceiver::next_alike`] finds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Alike<'a> {
+    /// Its number.
+    pub number: SequenceNumber,
+    /// Source timestamp; invalid where none was given.
+    pub timestamp: Timestamp,
+    /// The payload with its encapsulation header.
+    pub payload: &'a [u8],
+}
+
+impl Alike<'_> {
+    /// The change of `writer` that it is, which came in `datagram` when the clock on the wall
+    /// showed `wall`.
+    #[inline]
+    pub fn change(&self, writer: Guid, datagram: &SharedBytes, wall: Timestamp) -> Incoming {
+        Incoming {
+            writer,
+            sequence: self.number,
+            kind: ChangeKind::Alive,
+            key_hash: None,
+            is_key: false,
+            payload: part_of(datagram, self.payload),
+            source_timestamp: self.timestamp,
+            reception_timestamp: wall,
+        }
+    }
+}
+
+/// `payload`, which lies in `datagram`, as a slice of it.
+fn part_of(datagram: &SharedBytes, payload: &[u8]) -> SharedBytes {
+    if payload.is_empty() {
+        return SharedBytes::default();
+    }
+    // One outside its datagram would be a fault of the parser, not of the sender.
+    let part = datagram.slice_of(payload);
+    part.unwrap_or_else(|| SharedBytes::copy_from(payload))
+}
+
 /// Which endpoint of ours a submessage is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
@@ -210,14 +287,7 @@ impl Inbound<'_> {
     ) -> Result<Incoming, Reject> {
         let mut change = self.change_head(data.writer, data.inline_qos, data.content, wall)?;
         change.sequence = data.number;
-        change.payload = if data.payload.is_empty() {
-            SharedBytes::default()
-        } else {
-            // A payload outside its datagram would be a fault of the parser, not of the sender.
-            datagram
-                .slice_of(data.payload)
-                .unwrap_or_else(|| SharedBytes::copy_from(data.payload))
-        };
+        change.payload = part_of(datagram, data.payload);
         Ok(change)
     }
 

@@ -21,6 +21,7 @@ mod instance;
 mod lone;
 mod order;
 mod read;
+mod run;
 mod tally;
 
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
+pub use run::Run;
 pub use sample::{Added, CacheChange, CachedSample, KeySource};
 pub use selector::{Selector, Which};
 

@@ -57,6 +57,9 @@ impl ReaderCache {
         if wanted == 0 {
             return;
         }
+        if selector.instance == Which::Any {
+            out.reserve(wanted);
+        }
         match selector.instance {
             Which::Any => self.access_any(selector, access, wanted, out),
             Which::Exactly(handle) => {

@@ -2,11 +2,13 @@
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::Instant;
 use whimbrel_wire::compressed::Compressed;
 
 use super::Reader;
-use super::config::KeyExtractor;
+use super::config::{KeyExtractor, ReaderConfig};
 use super::deliver::{Incoming, cache_change};
 use super::line::{Arrived, Line};
 use super::room::arrival_bytes;
@@ -23,14 +25,7 @@ impl Reader {
             return Err(data);
         };
         let bytes = data.payload.len();
-        let needed = arrival_bytes(&self.config, data.payload.slab_len());
-        let simple = self.config.reliable
-            && data.kind == ChangeKind::Alive
-            && bytes <= self.config.sample_bytes_max
-            && proxy.rests_before(sequence)
-            && proxy.account.has_room(needed)
-            && (!proxy.info.packs || matches!(Compressed::parse(&data.payload), Ok(None)));
-        if !simple {
+        if !proxy.passes(&self.config, &data, 0) {
             return Err(data);
         }
         let instance = data.instance(self.config.keys.as_deref());
@@ -47,6 +42,56 @@ impl Reader {
         self.news |= added.is_visible();
         self.statistics.count_delivered(bytes);
         Ok(())
+    }
+
+    /// Takes in samples of `writer` that follow one another in a message, as `next` gives them,
+    /// with one look at what they have in common. What is refused goes to `refuse`.
+    pub fn handle_alike(
+        &mut self,
+        now: Instant,
+        writer: Guid,
+        mut next: impl FnMut() -> Option<Incoming>,
+        mut refuse: impl FnMut(Reject),
+    ) {
+        while let Some(data) = self.deliver_run(writer, &mut next) {
+            self.handle_data(now, data).unwrap_or_else(&mut refuse);
+        }
+    }
+
+    /// Moves what `next` gives into the cache, as long as each is the next in order and of an
+    /// instance that is known and has room. Gives back the first that is not, having done nothing
+    /// with it; none where there are no more.
+    fn deliver_run(
+        &mut self,
+        writer: Guid,
+        next: &mut impl FnMut() -> Option<Incoming>,
+    ) -> Option<Incoming> {
+        let Some(proxy) = self.writers.get_mut(&writer) else {
+            return next();
+        };
+        let keys = self.config.keys.as_deref();
+        let mut data = next()?;
+        let mut instance = data.instance(keys);
+        loop {
+            let run = instance.and_then(|instance| self.cache.run(instance));
+            let Some(mut run) = run else {
+                return Some(data);
+            };
+            let of_run = run.instance();
+            while instance == Some(of_run) {
+                if !run.has_room() || !proxy.passes(&self.config, &data, run.added_bytes()) {
+                    return Some(data);
+                }
+                let sequence = data.sequence;
+                self.statistics.count_delivered(data.payload.len());
+                run.add(cache_change(writer, sequence, data.arrived(of_run)));
+                proxy.pass(sequence);
+                self.news = true;
+                self.starved = false;
+                data = next()?;
+                instance = data.instance(keys);
+            }
+        }
     }
 
     /// Moves a change that is the next in order, before which nothing waits, into the cache; false
@@ -80,6 +125,18 @@ impl WriterProxy {
             && self.assemblies.is_empty()
             && sequence != SequenceNumber::MAX
             && self.is_next(sequence)
+    }
+
+    /// True for a plain sample that is the next in order of a reliable writer of which nothing else
+    /// is under way, with room in the budget beside `more` octets.
+    fn passes(&self, config: &ReaderConfig, data: &Incoming, more: usize) -> bool {
+        let needed = arrival_bytes(config, data.payload.slab_len()).saturating_add(more);
+        config.reliable
+            && data.kind == ChangeKind::Alive
+            && data.payload.len() <= config.sample_bytes_max
+            && self.rests_before(data.sequence)
+            && self.account.has_room(needed)
+            && (!self.info.packs || matches!(Compressed::parse(&data.payload), Ok(None)))
     }
 
     /// Notes that the next in order was delivered, where nothing waits.

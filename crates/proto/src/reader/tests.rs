@@ -1,5 +1,6 @@
 //! A reader fed by hand.
 
+mod alike;
 mod back_pressure;
 mod budget;
 mod large;

@@ -31,7 +31,7 @@ use crate::members::Member;
 use crate::topic::Topic;
 
 /// Samples for which a thread keeps room between two calls.
-const SCRATCH_MAX: usize = 64;
+const SCRATCH_MAX: usize = 512;
 
 thread_local! {
     static SCRATCH: Cell<Vec<CachedSample>> = const { Cell::new(Vec::new()) };
@@ -179,7 +179,7 @@ impl<T: DdsType> DataReader<T> {
         match self.inner.core.glance(selector, true) {
             Glance::Nothing => Ok(Vec::new()),
             Glance::One(cached) => Ok(Vec::from_iter(self.known(Sample::of(cached)))),
-            Glance::More => Ok(self.fetch_more(selector, true, |samples| samples.collect())),
+            Glance::More => Ok(self.fetch_more(selector, true, all_of)),
         }
     }
 
@@ -188,7 +188,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn read_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
-        self.fetch_decoded(selector, false, |samples| samples.collect())
+        self.fetch_decoded(selector, false, all_of)
     }
 
     /// Takes samples of one instance. DDS 1.4 §2.2.2.5.3.15.
@@ -467,6 +467,14 @@ impl<T: DdsType> KeyExtractor for TypeKeys<T> {
         let hash = hash.ok()?.ok()?;
         Some(InstanceHandle::from_key_hash(hash))
     }
+}
+
+/// All of `samples`, in room made once.
+fn all_of<T>(samples: &mut dyn Iterator<Item = Sample<T>>) -> Vec<Sample<T>> {
+    let (fewest, most) = samples.size_hint();
+    let mut all = Vec::with_capacity(most.unwrap_or(fewest));
+    all.extend(samples);
+    all
 }
 
 fn next_unread() -> Selector {

@@ -5,6 +5,8 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::receive::{Inbound, MessageReceiver};
+use whimbrel_wire::message::Submessage;
+use whimbrel_wire::submessage::Data;
 
 use super::{ReaderCore, ReaderState};
 
@@ -48,6 +50,9 @@ impl ReaderCore {
             if let Err(reject) = state.receive(arrival, from, &inbound) {
                 refuse(reject);
             }
+            if let Submessage::Data(data) = &inbound.submessage {
+                state.receive_alike(arrival, from, data, rest, &mut refuse);
+            }
             match rest.next() {
                 Some(Ok(next)) if next.target() == target => inbound = next,
                 other => break other,
@@ -59,6 +64,27 @@ impl ReaderCore {
 }
 
 impl ReaderState {
+    /// The samples that follow `data` in `rest` and are like it.
+    fn receive_alike(
+        &mut self,
+        arrival: Arrival<'_>,
+        from: Guid,
+        data: &Data<'_>,
+        rest: &mut MessageReceiver<'_>,
+        refuse: impl FnMut(Reject),
+    ) {
+        let Self {
+            machine, compactor, ..
+        } = self;
+        let next = || {
+            let alike = rest.next_alike(data)?;
+            let mut change = alike.change(from, arrival.datagram, arrival.wall);
+            change.payload = compactor.compact(change.payload);
+            Some(change)
+        };
+        machine.handle_alike(arrival.now, from, next, refuse);
+    }
+
     fn receive(
         &mut self,
         arrival: Arrival<'_>,
