@@ -358,12 +358,12 @@ impl Writer {
     }
 }
 
-/// A count of changes at which readers are asked to acknowledge, so that a writer with room for
-/// `samples_max` does not run into its limit.
+/// After how many changes readers are asked to acknowledge by a writer with room for `samples_max`,
+/// so that it does not run into its limit: bundles are not to be answered one by one.
 pub(super) fn ask_every(samples_max: usize) -> u32 {
-    u32::try_from(samples_max / 2)
-        .unwrap_or(u32::MAX)
-        .clamp(1, 32)
+    let half = samples_max.wrapping_div(2).clamp(1, 32);
+    let share = samples_max.wrapping_div(8).min(256);
+    u32::try_from(half.max(share)).unwrap_or(u32::MAX)
 }
 
 /// Shortest time between two piggybacked heartbeats on a busy writer.

@@ -152,8 +152,10 @@ impl Writer {
         let timer = &self.heartbeat;
         let limited = self.config.depth.is_none();
         let bytes_max = self.config.unacknowledged_bytes_max;
+        // Where the window is the only limit it says when.
+        let counts = !limited || self.config.samples_max < usize::MAX;
         let ask = (limited && self.window.wants_question(bytes_max))
-            || timer.pushed_since_asked >= ask_every(self.config.samples_max);
+            || (counts && timer.pushed_since_asked >= ask_every(self.config.samples_max));
         let old = timer
             .sent_at
             .is_none_or(|at| now.since(at) >= PIGGYBACK_PERIOD);

@@ -9,7 +9,7 @@ use whimbrel_base::time::{Duration, Instant};
 pub(super) const DATAGRAM_CHARGE_BYTES: u64 = 768;
 
 /// Readers are asked for an answer so often in a window, so that room comes before it is full.
-const QUESTIONS_PER_WINDOW: u64 = 8;
+const QUESTIONS_PER_WINDOW: u64 = 4;
 
 /// Who was blocked waits until one part in so many of the window is free, so that it does not
 /// block again at the next change.
