@@ -138,6 +138,15 @@ impl BufferMut {
         bytes
     }
 
+    /// What was filled in so far.
+    #[inline]
+    pub fn filled(&self) -> &[u8] {
+        if self.stale {
+            return &[];
+        }
+        &self.slab
+    }
+
     /// Octets for which there is room without allocating.
     pub fn capacity(&self) -> usize {
         self.slab.capacity()
@@ -163,19 +172,22 @@ pub struct BufferPool {
     taken: usize,
     /// More were free then than were given up.
     has_more: bool,
+    /// So many are wanted without a look at those lent, after one that found none free.
+    blind: usize,
 }
 
 /// Copies small slices of large slabs into small slabs, which it uses again.
 ///
-/// It remembers a bounded number of slabs of each size: at most 1,000,000 octets in all, and as
+/// It remembers a bounded number of slabs of each size: at most 2,000,000 octets in all, and as
 /// many as a burst took until [`Compactor::trim`].
 #[derive(Debug)]
 pub struct Compactor {
-    pools: [BufferPool; 3],
+    pools: [BufferPool; 4],
 }
 
-/// Octets in a slab of a [`Compactor`], and how many it remembers.
-const COMPACT_SLABS: [(usize, usize); 3] = [(256, 1024), (2048, 256), (16_384, 8)];
+/// Octets in a slab of a [`Compactor`], and how many it remembers: as many as may be under way of
+/// samples of that size.
+const COMPACT_SLABS: [(usize, usize); 4] = [(256, 1024), (1024, 1024), (2048, 256), (16_384, 8)];
 
 impl Default for Compactor {
     fn default() -> Self {
@@ -208,6 +220,27 @@ impl Compactor {
         pool.share(buffer)
     }
 
+    /// An empty buffer with room for about `bytes` octets, where its slab will be remembered.
+    pub fn take(&mut self, bytes: usize) -> Option<BufferMut> {
+        let fits = |pool: &&mut BufferPool| bytes <= pool.slab_len;
+        self.pools.iter_mut().find(fits)?.take_lasting()
+    }
+
+    /// Freezes `buffer` without copying it, where its slab is of about the size of its content and
+    /// will be remembered.
+    ///
+    /// # Errors
+    /// Gives back one that is not.
+    pub fn share(&mut self, buffer: BufferMut) -> Result<SharedBytes, BufferMut> {
+        let len = buffer.filled().len();
+        let found = self.pools.iter_mut().find(|pool| len <= pool.slab_len);
+        let found = found.filter(|pool| pool.slab_len == buffer.capacity() && pool.has_place());
+        match found {
+            Some(pool) => Ok(pool.share(buffer)),
+            None => Err(buffer),
+        }
+    }
+
     /// As [`BufferPool::wants_trim`].
     pub fn wants_trim(&self) -> bool {
         self.pools.iter().any(BufferPool::wants_trim)
@@ -238,6 +271,7 @@ impl BufferPool {
             slabs_max,
             taken: 0,
             has_more: false,
+            blind: 0,
         }
     }
 
@@ -249,7 +283,12 @@ impl BufferPool {
     /// As [`BufferPool::take`], but only where the slab will be remembered.
     fn take_lasting(&mut self) -> Option<BufferMut> {
         let known = self.take_known();
-        known.or_else(|| (self.lent.len() < self.slabs_max).then(|| self.new_buffer()))
+        known.or_else(|| self.has_place().then(|| self.new_buffer()))
+    }
+
+    /// True where one more slab would be remembered.
+    fn has_place(&self) -> bool {
+        self.lent.len() < self.slabs_max
     }
 
     /// A known slab that is not in use.
@@ -262,6 +301,10 @@ impl BufferPool {
             let slab = self.lent.remove(at)?;
             return Some(BufferMut { slab, stale: true });
         }
+        if self.blind > 0 {
+            self.blind = self.blind.saturating_sub(1);
+            return None;
+        }
         for _ in 0..self.lent.len().min(LENT_SCAN) {
             let slab = self.lent.pop_front()?;
             // Nobody else can come by it any more; it is cleared where that is looked at anyway.
@@ -270,6 +313,9 @@ impl BufferPool {
             }
             self.lent.push_back(slab);
         }
+        // Where no more are remembered all may stay in use for long, and a look at one is often one
+        // into memory that nothing else has near.
+        self.blind = if self.has_place() { 0 } else { LENT_SCAN };
         None
     }
 
@@ -285,7 +331,7 @@ impl BufferPool {
         let end = buffer.slab.len();
         // A slab that had to grow far beyond the usual size is not worth keeping.
         let usual = buffer.slab.capacity() <= self.slab_len.saturating_mul(2);
-        if usual && self.lent.len() < self.slabs_max {
+        if usual && self.has_place() {
             self.lent.push_back(Arc::clone(&buffer.slab));
         } else if usual {
             // It will not come back, so it has no use for more room than its content needs.
@@ -429,11 +475,32 @@ mod tests {
         let held: Vec<SharedBytes> = (0..2000).map(|_| compactor.compact(part.clone())).collect();
         let all: usize = held.iter().map(SharedBytes::slab_len).sum();
         assert!(all < 1024 * 256 + 976 * 64, "{all}");
+        assert!(compactor.take(10).is_none(), "it would not come back");
         drop(held);
         assert!(compactor.wants_trim());
         compactor.trim();
         compactor.trim();
         let lent: usize = compactor.pools.iter().map(|pool| pool.lent.len()).sum();
         assert!(lent <= 2 * FREE_KEPT + 8, "{lent}");
+    }
+
+    #[test]
+    fn a_compactor_copies_nothing_that_came_in_a_slab_of_its_size() {
+        let mut compactor = Compactor::default();
+        let mut buffer = compactor.take(300).unwrap();
+        assert!(buffer.filled().is_empty() && buffer.capacity() == 1024);
+        buffer.bytes().extend_from_slice(&[5; 300]);
+        let address = buffer.filled().as_ptr();
+        let shared = compactor.share(buffer).unwrap();
+        assert_eq!((shared.as_ptr(), shared.len()), (address, 300));
+        drop(shared);
+        let mut again = compactor.take(1000).unwrap();
+        assert!(again.filled().is_empty(), "it is used again");
+        again.bytes().extend_from_slice(&[6; 20]);
+        assert_eq!(again.filled().as_ptr(), address);
+        let small = compactor.share(again).unwrap_err();
+        assert_eq!(small.filled(), [6; 20], "so few have a smaller slab");
+        let grown = BufferMut::from(alloc::vec![1; 1025]);
+        assert!(compactor.share(grown).is_err());
     }
 }

@@ -315,6 +315,12 @@ impl HistoryCache {
         self.change_bytes = self.change_bytes.saturating_sub(bytes);
         self.forget_in_instance(instance, sequence);
         self.settle();
+        self.sweep();
+        true
+    }
+
+    /// Drops tombstones where that is cheap or they are many, and gives back room.
+    fn sweep(&mut self) {
         while self.slots.front().is_some_and(|slot| slot.change.is_none()) {
             self.slots.pop_front();
         }
@@ -322,7 +328,6 @@ impl HistoryCache {
             self.slots.retain(|slot| slot.change.is_some());
         }
         give_back_room(&mut self.slots, self.live);
-        true
     }
 
     fn forget_in_instance(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
@@ -343,15 +348,18 @@ impl HistoryCache {
 
     /// Forgets every change numbered up to `last`, oldest first.
     pub(super) fn remove_through(&mut self, last: SequenceNumber) {
-        while let Some(sequence) = self
-            .slots
-            .front()
-            .map(|slot| slot.sequence)
-            .filter(|sequence| *sequence <= last)
-        {
-            if !self.remove(sequence) {
-                self.slots.pop_front();
-            }
+        let before = self.live;
+        while let Some(slot) = self.slots.pop_front_if(|slot| slot.sequence <= last) {
+            let Some(change) = slot.change else {
+                continue;
+            };
+            self.live = self.live.saturating_sub(1);
+            self.change_bytes = self.change_bytes.saturating_sub(held_by(&change));
+            self.forget_in_instance(change.instance, slot.sequence);
+        }
+        if self.live != before {
+            self.settle();
+            self.sweep();
         }
     }
 

@@ -274,6 +274,19 @@ impl Writer {
         now: Instant,
         mut new: NewChange,
     ) -> Result<SequenceNumber, WriteError> {
+        self.write_from(now, &mut new)
+    }
+
+    /// As [`Writer::write`], but `new` is left whole where there is an error, so that it can be
+    /// tried again.
+    ///
+    /// # Errors
+    /// As [`Writer::write`].
+    pub fn write_from(
+        &mut self,
+        now: Instant,
+        new: &mut NewChange,
+    ) -> Result<SequenceNumber, WriteError> {
         if new.payload.len() > self.config.sample_bytes_max {
             return Err(WriteError::TooLarge {
                 bytes_max: self.config.sample_bytes_max,
@@ -284,16 +297,17 @@ impl Writer {
         {
             return Err(WriteError::TooManyInstances);
         }
-        if new.kind == ChangeKind::Unregistered && self.is_disposed(new.instance) {
+        let mut kind = new.kind;
+        if kind == ChangeKind::Unregistered && self.is_disposed(new.instance) {
             // HISTORY may give up the disposal for this change, which then must tell of both.
-            new.kind = ChangeKind::DisposedUnregistered;
+            kind = ChangeKind::DisposedUnregistered;
         }
         let bytes = slab_bytes(&new.payload, new.packed.as_ref());
-        let replaced = self.replaced_by(&new);
+        let replaced = self.replaced_by(new);
         if !self.history.has_memory(new.instance, bytes, replaced) {
             return Err(WriteError::OutOfMemory);
         }
-        if !self.make_room(&new) {
+        if !self.make_room(new) {
             self.bundle.leave(Cause::Room);
             self.blocked_since.get_or_insert(now);
             let patience = self.config.heartbeat_period;
@@ -304,15 +318,15 @@ impl Writer {
         }
         let pressed = self.blocked_since.take().is_some();
         let charged_bytes = self.count_written(new.payload.len());
-        let (instance, kind) = (new.instance, new.kind);
+        let instance = new.instance;
         let fragment_bytes = self.fragment_bytes();
         let sequence = self.history.push(|sequence| Change {
             sequence,
-            kind: new.kind,
-            instance: new.instance,
+            kind,
+            instance,
             timestamp: new.timestamp,
-            payload: new.payload,
-            packed: new.packed,
+            payload: core::mem::take(&mut new.payload),
+            packed: new.packed.take(),
             fragment_bytes,
             charged_bytes,
         });

@@ -9,7 +9,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Duration as Span;
 use whimbrel_compress::{Codec, CodecKind, Level, claim_bytes_max};
 use whimbrel_proto::reader::{ReaderStatistics, Unpacker};
-use whimbrel_proto::writer::BlockPacker;
+use whimbrel_proto::writer::{BlockPacker, Writer};
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES, plain_data};
 
 use super::clock;
@@ -120,6 +120,11 @@ impl Packer {
         self.statistics
     }
 
+    /// Payloads of so many octets and fewer stay as they are.
+    pub(crate) fn threshold(&self) -> usize {
+        self.threshold
+    }
+
     /// The plain `payload` compressed, `None` where that is not wanted or does not make it smaller;
     /// and how long that took.
     pub(crate) fn pack(&mut self, payload: &[u8]) -> (Option<SharedBytes>, Span) {
@@ -162,6 +167,29 @@ impl Packer {
         out.truncate(head + length);
         Compressed::finish(representation, self.id, plain_bytes, out);
         Some(self.pool.share(buffer))
+    }
+}
+
+/// What a writer that compresses has written and sent as it was, without a look at its codec.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct PlainCounts {
+    /// Samples that nobody they were sent to takes compressed.
+    pub(crate) not_taken: u64,
+    below_threshold: u64,
+}
+
+impl PlainCounts {
+    /// A sample of so many octets, no more than the threshold, is written by `machine`.
+    pub(crate) fn count_small(&mut self, machine: &Writer, bytes: usize) {
+        self.not_taken += u64::from(machine.is_taken_plain());
+        let alone = machine.wants_packed() && bytes > machine.packed_together_bytes_max();
+        self.below_threshold += u64::from(alone);
+    }
+
+    /// Adds them to what the codec has counted.
+    pub(crate) fn add_to(self, statistics: &mut CompressionStatistics) {
+        statistics.not_taken += self.not_taken;
+        statistics.below_threshold += self.below_threshold;
     }
 }
 

@@ -209,27 +209,22 @@ fn qos() -> DataWriterQos {
 
 /// What `writer` has counted; `None` while its codec is at work, which may take long.
 fn of_writer(writer: &WriterCore) -> Option<EndpointStatistics> {
-    let (machine, bundles, packer, not_taken) = {
+    let (machine, bundles, packer, plain) = {
         let state = writer.lock();
         let bundles = state.packer.as_ref().map(|it| it.statistics);
         let machine = state.machine.statistics();
-        (
-            machine,
-            bundles,
-            state.sample_packer.clone(),
-            state.not_taken,
-        )
+        (machine, bundles, state.sample_packer.clone(), state.plain)
     };
-    let samples = match packer {
+    let mut samples = match packer {
         Some(packer) => try_lock(&packer)?.statistics(),
         None => CompressionStatistics::default(),
     };
+    plain.add_to(&mut samples);
     let WriterStatistics { bundling, .. } = machine;
     let bundles: BundleCompressionStatistics = bundles.unwrap_or_default();
     let mut counted = of_samples(writer.guid, &samples);
     counted.samples = machine.written;
     counted.payload_bytes = machine.written_bytes;
-    counted.not_taken = not_taken;
     counted.bundles = bundling.bundles;
     counted.bundled_samples = bundling.samples;
     counted.compressed_bundles = bundles.bundles;
@@ -265,6 +260,7 @@ fn of_samples(guid: Guid, samples: &CompressionStatistics) -> EndpointStatistics
         codec_ns: nanos(samples.time_spent),
         below_threshold: samples.below_threshold,
         incompressible: samples.incompressible,
+        not_taken: samples.not_taken,
         refused: samples.refused,
         ..EndpointStatistics::default()
     }

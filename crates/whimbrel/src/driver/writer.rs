@@ -26,7 +26,7 @@ use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
 use whimbrel_wire::message::Submessage;
 
 use super::clock;
-use super::compression::Packer;
+use super::compression::{Packer, PlainCounts};
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
@@ -83,8 +83,8 @@ pub(crate) struct WriterState {
     pub(crate) packer: Option<BundlePacker>,
     /// Makes samples smaller, where that is wanted; not held while one is.
     pub(crate) sample_packer: Option<Arc<Mutex<Packer>>>,
-    /// Samples that nobody they were sent to takes compressed.
-    pub(crate) not_taken: u64,
+    /// Samples that left as they were, where some are to be made smaller.
+    pub(crate) plain: PlainCounts,
     /// Octets that wait, as the participant has counted them.
     waiting_bytes: usize,
     /// It is known as one whose samples wait.
@@ -119,14 +119,26 @@ impl WriterState {
     }
 
     /// An encoded sample as it enters history: where that has many, one that is small takes no more
-    /// room than it must, so that all of them stay near.
-    pub(crate) fn kept(&mut self, encoded: BufferMut) -> SharedBytes {
-        let payload = self.pool.share(encoded);
-        let small = payload.len() <= COMPACT_BYTES_MAX;
-        if small && self.machine.history_len() >= COMPACT_FROM {
-            return self.compactor.copy(&payload);
+    /// room than it must, so that all of them stay near. Then there is also a buffer of that size
+    /// for the next one, of which no copy need be made.
+    pub(crate) fn kept(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
+        let len = encoded.filled().len();
+        let compact = len <= COMPACT_BYTES_MAX && self.machine.history_len() >= COMPACT_FROM;
+        if compact || encoded.capacity() < SLAB_BYTES {
+            encoded = match self.compactor.share(encoded) {
+                Ok(payload) => {
+                    let next = compact.then(|| self.compactor.take(len));
+                    return (payload, next.flatten());
+                }
+                Err(encoded) => encoded,
+            };
         }
-        payload
+        if !compact {
+            return (self.pool.share(encoded), None);
+        }
+        let payload = self.compactor.copy(encoded.filled());
+        drop(self.pool.share(encoded));
+        (payload, self.compactor.take(len))
     }
 
     /// Readers that are matched in both directions.
@@ -217,7 +229,7 @@ impl WriterCore {
                 compactor: Compactor::default(),
                 packer: None,
                 sample_packer: None,
-                not_taken: 0,
+                plain: PlainCounts::default(),
                 waiting_bytes: 0,
                 is_waiting: false,
                 trim_at: Instant::ZERO,

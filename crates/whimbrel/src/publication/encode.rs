@@ -10,8 +10,9 @@ use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::NewChange;
-use whimbrel_types::{Apart, DdsType, key_hash, to_payload, to_payload_apart};
+use whimbrel_types::{Apart, DdsType, EncodeError, key_hash, to_payload, to_payload_apart};
 
+use super::settings::WriterPacker;
 use super::writer::{DataWriter, Stamp, write_error};
 use crate::driver::sync::lock;
 use crate::driver::writer::key::encode_key;
@@ -37,11 +38,19 @@ pub(super) struct Encoded {
     packed: Option<SharedBytes>,
     /// How long that took.
     packing: Duration,
+    /// It is no larger than what the writer's codec leaves as it is.
+    is_small: bool,
 }
 
 impl Encoded {
+    /// Its octets, wherever they are.
+    fn len(&self) -> usize {
+        let apart = self.apart.as_ref().map_or(0, |it| it.bytes.len());
+        self.buffer.filled().len().saturating_add(apart)
+    }
+
     /// The change of `kind` that it is, with its payload in a slab of the writer and where the
-    /// value has it.
+    /// value has it. A buffer that is free then is kept for what this thread writes next.
     pub(super) fn into_change(
         self,
         kind: ChangeKind,
@@ -49,7 +58,12 @@ impl Encoded {
         state: &mut WriterState,
     ) -> NewChange {
         state.machine.note_packing(self.packing);
-        let own = state.kept(self.buffer);
+        if self.is_small {
+            let len = self.len();
+            state.plain.count_small(&state.machine, len);
+        }
+        let (own, free) = state.kept(self.buffer);
+        keep_spare(free.unwrap_or_else(|| state.pool.take()));
         let payload = match self.apart {
             Some(Apart { at, bytes }) => GatheredBytes::new(own, at, bytes),
             None => own.into(),
@@ -62,6 +76,12 @@ impl Encoded {
             packed: self.packed.map(Into::into),
         }
     }
+}
+
+/// Keeps `buffer` for what this thread writes next, also within this write.
+fn keep_spare(buffer: BufferMut) {
+    // At the end of a thread there may be no place for it any more.
+    let _ = SPARE.try_with(|it| it.set(Some(buffer)));
 }
 
 impl<T: DdsType> DataWriter<T> {
@@ -99,10 +119,6 @@ impl<T: DdsType> DataWriter<T> {
             at: at.now,
             began,
         };
-        let spare = state.pool.take();
-        // Listeners that write within the write use it. At the end of a thread there may be no
-        // place for it any more.
-        let _ = SPARE.try_with(|it| it.set(Some(spare)));
         let wants_key = self.wants_key(&state, instance, kind);
         let outcome = self.inner.core.write(state, &mut draft, max_blocking);
         outcome.map_err(write_error)?;
@@ -120,46 +136,65 @@ impl<T: DdsType> DataWriter<T> {
     pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
         let spare = SPARE.try_with(Cell::take).ok().flatten();
-        let (mut buffer, packs_from) = match spare {
-            Some(buffer) if self.inner.packer.is_none() => (buffer, None),
-            spare => {
-                let mut state = self.inner.core.lock();
-                let packs = self.inner.packer.is_some() && state.machine.wants_packed();
-                if self.inner.packer.is_some()
-                    && kind == ChangeKind::Alive
-                    && state.machine.is_taken_plain()
-                {
-                    state.not_taken += 1;
-                }
-                let together = || state.machine.packed_together_bytes_max();
-                let packs_from = packs.then(together);
-                (spare.unwrap_or_else(|| state.pool.take()), packs_from)
-            }
-        };
+        let mut buffer = spare.unwrap_or_else(|| self.inner.core.lock().pool.take());
         let bytes = buffer.bytes();
-        let representation = self.inner.representation;
+        let (representation, endian) = (self.inner.representation, Endian::NATIVE);
         let mut apart = None;
-        let shares = self.inner.core.sends_all();
-        if kind == ChangeKind::Alive && shares && packs_from.is_none() {
-            let endian = Endian::NATIVE;
-            apart = to_payload_apart(value, representation, endian, bytes, APART_BYTES_MIN)?;
-        } else if kind == ChangeKind::Alive {
-            to_payload(value, representation, Endian::NATIVE, bytes)?;
-        } else {
+        if kind != ChangeKind::Alive {
             encode_key(value, representation, bytes)?;
+        } else if self.inner.core.sends_all() {
+            apart = to_payload_apart(value, representation, endian, bytes, APART_BYTES_MIN)?;
+        } else {
+            to_payload(value, representation, endian, bytes)?;
         }
-        // Serialized keys stay as they are.
-        let packs = packs_from.is_some_and(|together| bytes.len() > together);
-        let packer = self.inner.packer.as_ref();
-        let packer = packer.filter(|_| packs && kind == ChangeKind::Alive);
-        let (packed, packing) = packer.map_or((None, Duration::ZERO), |it| lock(it).pack(bytes));
-        Ok(Encoded {
+        let mut encoded = Encoded {
             instance,
             buffer,
             apart,
-            packed,
-            packing,
-        })
+            packed: None,
+            packing: Duration::ZERO,
+            is_small: false,
+        };
+        // Serialized keys stay as they are.
+        if let Some(packer) = self
+            .inner
+            .packer
+            .as_ref()
+            .filter(|_| kind == ChangeKind::Alive)
+        {
+            self.pack(value, packer, &mut encoded)?;
+        }
+        Ok(encoded)
+    }
+
+    /// Compresses what is encoded, where it is large enough and some reader takes that.
+    fn pack(
+        &self,
+        value: &T,
+        packer: &WriterPacker,
+        encoded: &mut Encoded,
+    ) -> Result<(), EncodeError> {
+        let len = encoded.len();
+        encoded.is_small = len <= packer.threshold;
+        if encoded.is_small {
+            return Ok(());
+        }
+        let wanted = {
+            let mut state = self.inner.core.lock();
+            state.plain.not_taken += u64::from(state.machine.is_taken_plain());
+            state.machine.wants_packed() && len > state.machine.packed_together_bytes_max()
+        };
+        if !wanted {
+            return Ok(());
+        }
+        let bytes = encoded.buffer.bytes();
+        if encoded.apart.take().is_some() {
+            // The codec wants all of it in one place.
+            bytes.clear();
+            to_payload(value, self.inner.representation, Endian::NATIVE, bytes)?;
+        }
+        (encoded.packed, encoded.packing) = lock(&packer.packer).pack(bytes);
+        Ok(())
     }
 }
 

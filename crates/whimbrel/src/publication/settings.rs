@@ -149,17 +149,26 @@ pub(super) fn check_way_change(old: &DataWriterQos, new: &DataWriterQos) -> Resu
     Err(Error::PreconditionNotMet(why))
 }
 
+/// What compresses the samples of a writer one by one.
+pub(super) struct WriterPacker {
+    pub(super) packer: Arc<Mutex<Packer>>,
+    /// Samples of so many octets and fewer stay as they are.
+    pub(super) threshold: usize,
+}
+
 /// Gives the writer what compresses: whole bundles, or whole batches, or each sample by what is
 /// given back.
-pub(super) fn set_packers(core: &WriterCore, qos: &DataWriterQos) -> Option<Arc<Mutex<Packer>>> {
+pub(super) fn set_packers(core: &WriterCore, qos: &DataWriterQos) -> Option<WriterPacker> {
     let compression = &qos.data_representation.compression;
     let mut state = core.lock();
     if qos.batch.is_none() {
         state.packer = BundlePacker::new(compression);
     }
-    let packer = Arc::new(Mutex::new(Packer::new(compression)?));
+    let packer = Packer::new(compression)?;
+    let threshold = packer.threshold();
+    let packer = Arc::new(Mutex::new(packer));
     let blocks = BlockPack(Arc::clone(&packer));
     state.machine.set_block_packer(Some(Box::new(blocks)));
     state.sample_packer = Some(Arc::clone(&packer));
-    Some(packer)
+    Some(WriterPacker { packer, threshold })
 }

@@ -17,11 +17,12 @@ use whimbrel_types::{DdsType, Representation};
 
 use super::publisher::{Publisher, PublisherInner};
 use super::settings::{
-    bundling_of, check, check_way_change, in_process, limit, machine_config, set_packers,
+    WriterPacker, bundling_of, check, check_way_change, in_process, limit, machine_config,
+    set_packers,
 };
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
-use crate::driver::compression::{CompressionStatistics, Packer, check_built_in};
+use crate::driver::compression::{CompressionStatistics, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
@@ -47,7 +48,7 @@ pub(crate) struct WriterInner {
     pub(crate) qos: Mutex<DataWriterQos>,
     pub(super) representation: Representation,
     /// Compresses what is written.
-    pub(super) packer: Option<Arc<Mutex<Packer>>>,
+    pub(super) packer: Option<WriterPacker>,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
 }
@@ -315,9 +316,9 @@ impl<T: DdsType> DataWriter<T> {
 
     /// What compression did for this writer; nothing where it does not compress.
     pub fn compression_statistics(&self) -> CompressionStatistics {
-        let packer = self.inner.packer.as_ref();
+        let packer = self.inner.packer.as_ref().map(|it| &it.packer);
         let mut statistics = packer.map_or_else(Default::default, |it| lock(it).statistics());
-        statistics.not_taken = self.inner.core.lock().not_taken;
+        self.inner.core.lock().plain.add_to(&mut statistics);
         statistics
     }
 

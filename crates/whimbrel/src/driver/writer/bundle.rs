@@ -10,6 +10,9 @@ use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::{Shared, Waits};
 use crate::driver::sync::{Arc, MutexGuard, Weak};
 
+/// Octets by which more must wait at a writer before others hear of it.
+const COUNTED_BYTES: usize = 1024;
+
 impl WriterCore {
     /// Sends what is due after a write at `now` and tells whoever waits; where the change waits for
     /// others, nothing is, and where another thread sends, that one is told.
@@ -26,8 +29,10 @@ impl WriterCore {
             return;
         }
         self.count_waiting(&mut state);
-        let all = self.sockets.waiting.bytes();
-        if all > state.waiting_bytes && state.machine.is_filled_by(all) {
+        let others = self.sockets.waiting.bytes();
+        let others = others.saturating_sub(state.waiting_bytes);
+        let all = others.saturating_add(state.machine.waiting_bytes());
+        if others > 0 && state.machine.is_filled_by(all) {
             state.machine.leave_along();
             self.leave_together(state, now);
             return;
@@ -39,9 +44,13 @@ impl WriterCore {
         }
     }
 
-    /// Notes how much waits.
+    /// Notes how much waits, but not every little that is added.
     pub(super) fn count_waiting(&self, state: &mut WriterState) {
         let bytes = state.machine.waiting_bytes();
+        let more = bytes.saturating_sub(state.waiting_bytes);
+        if state.waiting_bytes > 0 && bytes >= state.waiting_bytes && more < COUNTED_BYTES {
+            return;
+        }
         let before = std::mem::replace(&mut state.waiting_bytes, bytes);
         self.sockets.waiting.count(before, bytes);
         if bytes > 0 && !std::mem::replace(&mut state.is_waiting, true) {

@@ -94,17 +94,18 @@ impl WriterCore {
         now: Instant,
         draft: &mut Draft,
     ) -> Result<SequenceNumber, WriteError> {
-        let sequence = state.machine.write(now, draft.change.clone())?;
-        if !state.neighbours.is_empty() {
-            let WriterState {
-                machine,
-                keys,
-                handed,
-                neighbours,
-                ..
-            } = state;
-            neighbours::hand_over(machine, neighbours, &self.parcel(draft, keys), handed);
+        if state.neighbours.is_empty() {
+            return state.machine.write_from(now, &mut draft.change);
         }
+        let sequence = state.machine.write(now, draft.change.clone())?;
+        let WriterState {
+            machine,
+            keys,
+            handed,
+            neighbours,
+            ..
+        } = state;
+        neighbours::hand_over(machine, neighbours, &self.parcel(draft, keys), handed);
         Ok(sequence)
     }
 }
