@@ -23,6 +23,19 @@ impl<T> Few<T> {
     }
 }
 
+impl<T> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<
+        std::iter::Flatten<std::array::IntoIter<Option<T>, 4>>,
+        std::vec::IntoIter<T>,
+    >;
+
+    /// The items, in order.
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().flatten().chain(self.more)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +45,7 @@ mod tests {
         for count in [0, 1, 4, 5, 9] {
             let few: Few<usize> = (0..count).collect();
             assert!(few.iter().copied().eq(0..count));
+            assert!(few.into_iter().eq(0..count));
         }
     }
 }

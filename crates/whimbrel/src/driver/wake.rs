@@ -40,9 +40,17 @@ pub(super) fn tasks_wait_at<R>(bell: &Arc<Bell>, poll: impl FnOnce() -> R) -> R 
     poll()
 }
 
+/// A task that is to be woken.
+struct Task {
+    key: u64,
+    waker: Waker,
+    /// It is not waited for by the thread that polled it, which would count already.
+    is_counted: bool,
+}
+
 #[derive(Default)]
 struct Listeners {
-    tasks: Vec<(u64, Waker)>,
+    tasks: Vec<Task>,
     last_task: u64,
     bells: Vec<Weak<Bell>>,
     /// Threads that sleep.
@@ -109,16 +117,16 @@ impl Bell {
             if listeners.sleepers > 0 {
                 self.condvar.notify_all();
             }
-            let tasks = std::mem::take(&mut listeners.tasks);
-            self.leave(tasks.len());
+            self.leave(&listeners.tasks);
+            let tasks: Few<_> = listeners.tasks.drain(..).collect();
             let bells: Few<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
             let seats = listeners.seats.iter().filter(|seat| seat.is_waited_at());
             (tasks, bells, seats.cloned().collect::<Few<_>>())
         };
         seats.iter().for_each(|seat| seat.interrupt());
-        for (_, waker) in tasks {
+        for task in tasks {
             // One that panics keeps no other from being woken, nor us from what we were doing.
-            let _ = contain(|| waker.wake());
+            let _ = contain(|| task.waker.wake());
         }
         bells.iter().for_each(|bell| bell.ring());
     }
@@ -141,11 +149,11 @@ impl Bell {
         fence(Ordering::SeqCst);
     }
 
-    /// As many as `count` threads or tasks no longer listen.
-    fn leave(&self, count: usize) {
-        if count > 0 {
-            self.listening.fetch_sub(count, Ordering::SeqCst);
-            audience::leave(count);
+    /// These tasks no longer listen.
+    fn leave(&self, tasks: &[Task]) {
+        if !tasks.is_empty() {
+            self.listening.fetch_sub(tasks.len(), Ordering::SeqCst);
+            audience::leave(tasks.iter().filter(|task| task.is_counted).count());
         }
     }
 
@@ -199,13 +207,19 @@ impl Bell {
 
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
     pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
-        WAITED_AT.with_borrow(|bell| {
+        let is_counted = WAITED_AT.with_borrow(|bell| {
             if let Some(bell) = bell {
                 bell.receive_with(self);
             }
+            bell.is_none()
         });
         if !self.is_known(key, waker) {
-            let old = self.replace_task(key, waker.clone());
+            let task = Task {
+                key: key.0,
+                waker: waker.clone(),
+                is_counted,
+            };
+            let old = self.replace_task(key, task);
             drop(old);
         }
         fence(Ordering::SeqCst);
@@ -214,19 +228,24 @@ impl Bell {
     fn is_known(&self, key: &TaskKey, waker: &Waker) -> bool {
         let listeners = lock(&self.listeners);
         let mut tasks = listeners.tasks.iter();
-        tasks.any(|(it, known)| *it == key.0 && known.will_wake(waker))
+        tasks.any(|it| it.key == key.0 && it.waker.will_wake(waker))
     }
 
-    fn replace_task(&self, key: &mut TaskKey, waker: Waker) -> Option<Waker> {
+    fn replace_task(&self, key: &mut TaskKey, task: Task) -> Option<Task> {
         let mut listeners = lock(&self.listeners);
-        if let Some((_, known)) = listeners.tasks.iter_mut().find(|(it, _)| *it == key.0) {
-            return Some(std::mem::replace(known, waker));
+        if task.is_counted {
+            audience::join();
+        }
+        if let Some(known) = listeners.tasks.iter_mut().find(|it| it.key == key.0) {
+            if known.is_counted {
+                audience::leave(1);
+            }
+            return Some(std::mem::replace(known, task));
         }
         listeners.last_task = listeners.last_task.wrapping_add(1);
         key.0 = listeners.last_task;
-        listeners.tasks.push((key.0, waker));
+        listeners.tasks.push(Task { key: key.0, ..task });
         self.listening.fetch_add(1, Ordering::SeqCst);
-        audience::join();
         None
     }
 
@@ -234,10 +253,10 @@ impl Bell {
     pub(crate) fn forget_task(&self, key: &TaskKey) {
         let forgotten = {
             let mut listeners = lock(&self.listeners);
-            let at = listeners.tasks.iter().position(|(it, _)| *it == key.0);
+            let at = listeners.tasks.iter().position(|it| it.key == key.0);
             at.map(|at| listeners.tasks.swap_remove(at))
         };
-        self.leave(usize::from(forgotten.is_some()));
+        self.leave(forgotten.as_slice());
     }
 
     /// Rings `bell` too from now on; whoever waits for that receives where our own would, unless it
@@ -330,7 +349,8 @@ impl<'a> Place<'a> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         // First, so that whoever leaves a seat does not take itself for one of the others.
-        self.bell.leave(1);
+        self.bell.listening.fetch_sub(1, Ordering::SeqCst);
+        audience::leave(1);
         self.stand_up();
     }
 }

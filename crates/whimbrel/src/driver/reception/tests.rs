@@ -4,8 +4,10 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 use whimbrel_net::socket::{PortUse, UdpSocket};
 
 use super::*;
+use crate::driver::block::block_on;
 use crate::driver::engine::Driver;
 use crate::driver::sync::thread;
+use crate::driver::task::until;
 use crate::driver::wake::Bell;
 
 /// Longer than anything here takes.
@@ -244,6 +246,24 @@ fn a_thread_that_receives_for_others_only_leaves_the_seat_to_them() {
     assert!(handlers[2..].contains(&"busy".to_owned()), "{handlers:?}");
     scene.send("end");
     idle.join().unwrap();
+}
+
+#[test]
+fn a_thread_that_runs_a_task_waits_for_nobody_else() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let waits = scene.spawn("waiter", |scene| {
+        let bell = Arc::clone(&scene.inbox.bell);
+        block_on(until(bell, || scene.handler_of("end")))
+    });
+    for round in 0..6 {
+        let text = format!("silent {round}");
+        scene.until_somebody_sits();
+        scene.send(&text);
+        assert_eq!(scene.watch_for(&text), "waiter");
+    }
+    scene.send("end");
+    assert_eq!(waits.join().unwrap(), "waiter");
 }
 
 #[test]
