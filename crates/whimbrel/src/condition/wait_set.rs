@@ -92,7 +92,8 @@ pub struct WaitSet {
 #[derive(Debug, Default)]
 struct WaitSetInner {
     bell: Arc<Bell>,
-    conditions: Mutex<Vec<Condition>>,
+    /// Looked at without the lock; replaced as a whole.
+    conditions: Mutex<Arc<[Condition]>>,
     waiting: AtomicBool,
 }
 
@@ -112,7 +113,7 @@ impl WaitSet {
                 return;
             }
             condition.bell().attach(&self.inner.bell);
-            conditions.push(condition);
+            *conditions = conditions.iter().cloned().chain([condition]).collect();
         }
         // A thread that waits already looks at it now.
         self.inner.bell.ring();
@@ -125,20 +126,23 @@ impl WaitSet {
     pub fn detach(&self, condition: impl Into<Condition>) -> Result<(), Error> {
         let condition = condition.into();
         let mut conditions = lock(&self.inner.conditions);
-        let Some(at) = conditions.iter().position(|known| *known == condition) else {
+        if !conditions.contains(&condition) {
             return Err(Error::PreconditionNotMet(
                 "the condition is not attached to this wait set".into(),
             ));
-        };
-        conditions.remove(at);
+        }
+        let others = conditions.iter().filter(|known| **known != condition);
+        let others: Arc<[Condition]> = others.cloned().collect();
+        let old = std::mem::replace(&mut *conditions, others);
         drop(conditions);
+        drop(old);
         condition.bell().detach(&self.inner.bell);
         Ok(())
     }
 
     /// The conditions attached. DDS 1.4 §2.2.2.1.6.4.
     pub fn conditions(&self) -> Vec<Condition> {
-        lock(&self.inner.conditions).clone()
+        lock(&self.inner.conditions).to_vec()
     }
 
     /// Blocks until at least one condition is true and returns all that are, in the order they
@@ -167,18 +171,16 @@ impl WaitSet {
 
 impl WaitSetInner {
     fn triggered(&self) -> Option<Vec<Condition>> {
-        let conditions = lock(&self.conditions).clone();
-        let met: Vec<_> = conditions
-            .into_iter()
-            .filter(Condition::trigger_value)
-            .collect();
+        let conditions = Arc::clone(&lock(&self.conditions));
+        let met = conditions.iter().filter(|it| it.trigger_value());
+        let met: Vec<_> = met.cloned().collect();
         (!met.is_empty()).then_some(met)
     }
 }
 
 impl Drop for WaitSetInner {
     fn drop(&mut self) {
-        for condition in lock(&self.conditions).drain(..) {
+        for condition in lock(&self.conditions).iter() {
             condition.bell().detach(&self.bell);
         }
     }
