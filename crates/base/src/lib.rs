@@ -2,9 +2,9 @@
 //!
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
-//! tell of samples ([`sample`]), limits ([`limits`]), the checked byte cursors that all parsing
-//! goes through ([`cursor`]), shared and pooled buffers ([`buffer`]) and the reasons for which
-//! bytes are refused ([`reject`]).
+//! tell of samples ([`sample`]), limits ([`limits`]), small tables ([`sorted`]), the checked byte
+//! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]) and
+//! the reasons for which bytes are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.
@@ -45,6 +45,7 @@ pub mod qos;
 pub mod reject;
 pub mod sample;
 pub mod sequence;
+pub mod sorted;
 pub mod status;
 pub mod time;
 pub mod vendor;

@@ -1,6 +1,5 @@
 //! What we announce of ourselves, to whom, and how we leave. RTPS 2.5 §8.5.3.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
@@ -8,6 +7,7 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::locator::{Locator, LocatorKind};
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sorted::{SortedMap, SortedSet};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, compose_key};
@@ -75,7 +75,7 @@ impl Participant {
     pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let change = self.own_change(SequenceNumber::FIRST, ChangeKind::Alive);
         let replies = core::mem::take(&mut self.replies);
-        let mut directed = BTreeMap::new();
+        let mut directed = SortedMap::new();
         if core::mem::take(&mut self.timer.due) {
             self.statistics.announcements_sent =
                 self.statistics.announcements_sent.saturating_add(1);
@@ -88,14 +88,14 @@ impl Participant {
             self.send_own(&change, Meant::All, &groups, outbox);
             self.send_own(&change, Meant::Listener, &peers, outbox);
             // An explicit peer that we know is told that it is meant.
-            for prefix in known.into_values() {
+            for prefix in known.into_iter().map(|(_, prefix)| prefix) {
                 if let Some(remote) = self.remotes.get(&prefix) {
                     directed.insert(prefix, self.telling_alone(remote));
                 }
             }
             for prefix in self.remotes.keys() {
                 if let Some(telling) = self.needs_unicast(now, *prefix) {
-                    directed.entry(*prefix).or_insert(telling);
+                    directed.change(*prefix, || telling, |_| ());
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Participant {
     }
 
     /// The ports of this host that are known to be somebody's.
-    fn taken_ports(&self) -> BTreeSet<(LocatorKind, u32)> {
+    fn taken_ports(&self) -> SortedSet<(LocatorKind, u32)> {
         let here = |remote: &&RemoteParticipant| remote.confirmed && remote.metatraffic.same_host;
         let theirs = self.remotes.values().filter(here);
         theirs
@@ -190,16 +190,16 @@ impl Participant {
     }
 
     /// Who listens at those addresses to which we announce ourselves and which are one's alone.
-    fn known_listeners(&self) -> BTreeMap<Locator, GuidPrefix> {
-        let mut known = BTreeMap::new();
+    fn known_listeners(&self) -> SortedMap<Locator, GuidPrefix> {
+        let mut known = SortedMap::new();
         let own = |locator: &&Locator| !locator.is_multicast();
-        let peers: BTreeSet<&Locator> = self.config.announce_to.iter().filter(own).collect();
+        let peers: SortedSet<&Locator> = self.config.announce_to.iter().filter(own).collect();
         if peers.is_empty() {
             return known;
         }
         for remote in self.remotes.values() {
             for locator in remote.reached.iter().filter(|it| peers.contains(it)) {
-                known.entry(*locator).or_insert(remote.prefix());
+                known.change(*locator, || remote.prefix(), |_| ());
             }
         }
         known

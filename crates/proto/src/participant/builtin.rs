@@ -269,8 +269,10 @@ impl Builtin {
         to: EntityId,
         guid: Guid,
         kind: ChangeKind,
-        payload: Vec<u8>,
+        mut payload: Vec<u8>,
     ) -> SequenceNumber {
+        // It is kept for as long as the endpoint.
+        payload.shrink_to_fit();
         let change = NewChange {
             packed: None,
             kind,

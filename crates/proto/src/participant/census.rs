@@ -1,10 +1,9 @@
 //! How many are known of each host.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::limits::Limits;
 use whimbrel_base::reject::{Reject, RejectKind};
+use whimbrel_base::sorted::{SortedMap, SortedSet};
 use whimbrel_base::time::Instant;
 
 use super::host::Host;
@@ -15,13 +14,13 @@ struct Crowd {
     participants: usize,
     endpoints: usize,
     /// Those that have not answered, the oldest first.
-    unanswered: BTreeSet<(Instant, GuidPrefix)>,
+    unanswered: SortedSet<(Instant, GuidPrefix)>,
 }
 
 /// Who is known, by the host from which it announced itself first.
 #[derive(Debug, Default)]
 pub(super) struct Census {
-    hosts: BTreeMap<Host, Crowd>,
+    hosts: SortedMap<Host, Crowd>,
     participants: usize,
     endpoints: usize,
     unanswered: usize,
@@ -30,17 +29,18 @@ pub(super) struct Census {
 impl Census {
     /// A participant that was announced from `host` is known from `now` on.
     pub(super) fn enter(&mut self, now: Instant, host: Host, prefix: GuidPrefix) {
-        let crowd = self.hosts.entry(host).or_default();
-        crowd.participants = crowd.participants.saturating_add(1);
-        crowd.unanswered.insert((now, prefix));
+        self.hosts.change(host, Crowd::default, |crowd| {
+            crowd.participants = crowd.participants.saturating_add(1);
+            crowd.unanswered.insert((now, prefix));
+        });
         self.participants = self.participants.saturating_add(1);
         self.unanswered = self.unanswered.saturating_add(1);
     }
 
     /// The participant `prefix`, known since `since`, has answered.
     pub(super) fn note_answer(&mut self, since: Instant, host: Host, prefix: GuidPrefix) {
-        let crowd = self.hosts.entry(host).or_default();
-        if crowd.unanswered.remove(&(since, prefix)) {
+        let crowd = self.hosts.get_mut(&host);
+        if crowd.is_some_and(|it| it.unanswered.remove(&(since, prefix))) {
             self.unanswered = self.unanswered.saturating_sub(1);
         }
     }
@@ -59,8 +59,9 @@ impl Census {
 
     /// An endpoint of a participant of `host` is known.
     pub(super) fn enter_endpoint(&mut self, host: Host) {
-        let crowd = self.hosts.entry(host).or_default();
-        crowd.endpoints = crowd.endpoints.saturating_add(1);
+        self.hosts.change(host, Crowd::default, |crowd| {
+            crowd.endpoints = crowd.endpoints.saturating_add(1);
+        });
         self.endpoints = self.endpoints.saturating_add(1);
     }
 

@@ -1,6 +1,5 @@
 //! What others announce of themselves. RTPS 2.5 §8.5.3.
 
-use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -8,6 +7,7 @@ use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::time::Instant;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::discovery::{Context, ParticipantData, parse_key};
@@ -261,7 +261,7 @@ impl Participant {
             announcement: Vec::new(),
             publications_acked: SequenceNumber::ZERO,
             subscriptions_acked: SequenceNumber::ZERO,
-            hears: BTreeSet::new(),
+            hears: SortedSet::new(),
             resumed_at: now,
             rebirth: Rebirth::default(),
         };

@@ -1,5 +1,6 @@
 //! Endpoints: announcing our own and learning of others'. RTPS 2.5 §8.5.4.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
@@ -36,7 +37,7 @@ impl Participant {
         self.local_writers.insert(
             entity,
             Announced {
-                endpoint: writer,
+                endpoint: Box::new(writer),
                 sequence,
             },
         );
@@ -58,7 +59,7 @@ impl Participant {
         self.local_readers.insert(
             entity,
             Announced {
-                endpoint: reader,
+                endpoint: Box::new(reader),
                 sequence,
             },
         );

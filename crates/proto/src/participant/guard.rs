@@ -4,10 +4,10 @@
 //! address that it announced, that address is sent announcements only, and at most three times
 //! the octets that came in with announcements that name it.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::locator::Locator;
+use whimbrel_base::sorted::SortedMap;
 
 use crate::outbox::Outbox;
 
@@ -20,7 +20,7 @@ const CREDIT_BYTES_MAX: u64 = 64 * 1024;
 /// The addresses that have not answered, and what each may still be sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
-    credits: BTreeMap<Locator, u64>,
+    credits: SortedMap<Locator, u64>,
     /// Messages not sent.
     pub(super) withheld: u64,
 }
@@ -29,15 +29,16 @@ impl Guard {
     /// `locator` is somebody's by what he says, and has not answered: without credit it is sent
     /// nothing.
     pub(super) fn hold(&mut self, locator: Locator) {
-        self.credits.entry(locator).or_default();
+        self.credits.change(locator, u64::default, |_| ());
     }
 
     /// `received` octets came in from a participant that announced `locator` and has not answered
     /// from there.
     pub(super) fn credit(&mut self, locator: Locator, received: usize) {
-        let credit = self.credits.entry(locator).or_default();
         let more = u64::try_from(received.saturating_mul(FACTOR)).unwrap_or(u64::MAX);
-        *credit = credit.saturating_add(more).min(CREDIT_BYTES_MAX);
+        self.credits.change(locator, u64::default, |credit| {
+            *credit = credit.saturating_add(more).min(CREDIT_BYTES_MAX);
+        });
     }
 
     /// `locator` has answered, or belongs to nobody any more.
@@ -94,6 +95,7 @@ impl<O: Outbox> Outbox for GuardedOutbox<'_, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeMap;
     use core::net::SocketAddr;
 
     #[derive(Default)]

@@ -1,11 +1,11 @@
 //! Hosts, and which participants are where.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::sorted::SortedSet;
 
 /// Hosts remembered from which one participant has answered.
 const HOSTS_MAX: usize = 8;
@@ -50,7 +50,7 @@ impl Answered {
 
 /// Who is reached at which address, answered or not.
 #[derive(Debug, Default)]
-pub(super) struct Claims(BTreeSet<(Locator, GuidPrefix)>);
+pub(super) struct Claims(SortedSet<(Locator, GuidPrefix)>);
 
 impl Claims {
     pub(super) fn set(&mut self, prefix: GuidPrefix, old: &[Locator], new: &[Locator]) {
@@ -63,7 +63,7 @@ impl Claims {
     /// The participants that are reached at `locator`.
     pub(super) fn of(&self, locator: Locator) -> impl Iterator<Item = GuidPrefix> + '_ {
         let all = (locator, GuidPrefix([0; 12]))..=(locator, GuidPrefix([0xff; 12]));
-        self.0.range(all).map(|(_, prefix)| *prefix)
+        self.0.range(all).iter().map(|(_, prefix)| *prefix)
     }
 }
 

@@ -1,14 +1,13 @@
 //! The others that the application does not want to know of.
 
-use alloc::collections::BTreeSet;
-
 use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::sorted::SortedSet;
 
 /// Participants and endpoints that are not there for us, whatever they announce.
 #[derive(Debug, Default)]
 pub(super) struct Ignored {
-    pub(super) participants: BTreeSet<GuidPrefix>,
-    pub(super) endpoints: BTreeSet<Guid>,
+    pub(super) participants: SortedSet<GuidPrefix>,
+    pub(super) endpoints: SortedSet<Guid>,
 }
 
 impl Ignored {

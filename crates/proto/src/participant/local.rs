@@ -1,5 +1,6 @@
 //! Endpoints of our own, as discovery sees them.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -114,6 +115,7 @@ impl LocalReader {
 /// A local endpoint and the number of its newest announcement.
 #[derive(Debug)]
 pub(super) struct Announced<T> {
-    pub(super) endpoint: T,
+    /// Outside of the map: its nodes have room to spare, and of those there are few.
+    pub(super) endpoint: Box<T>,
     pub(super) sequence: SequenceNumber,
 }

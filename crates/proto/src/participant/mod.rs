@@ -47,13 +47,14 @@ mod schedule;
 mod tests;
 mod tuning;
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::reject::{Reject, RejectCounters, RejectKind};
+use whimbrel_base::sorted::{SortedMap, SortedSet};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_wire::message::Submessage;
 
@@ -96,9 +97,9 @@ pub struct Participant {
     jitter: Jitter,
     message: MessageBuilder,
     /// Participants that are owed an announcement of their own.
-    replies: BTreeSet<GuidPrefix>,
+    replies: SortedSet<GuidPrefix>,
     /// Participants that were taken for lost and are heard again.
-    inquiries: BTreeSet<GuidPrefix>,
+    inquiries: SortedSet<GuidPrefix>,
     guard: Guard,
     claims: Claims,
     endings: Endings,
@@ -112,17 +113,17 @@ pub struct Participant {
     farewells: Farewells,
     remote_writers: BTreeMap<Guid, RemoteWriter>,
     remote_readers: BTreeMap<Guid, RemoteReader>,
-    local_writers: BTreeMap<EntityId, Announced<LocalWriter>>,
-    local_readers: BTreeMap<EntityId, Announced<LocalReader>>,
+    local_writers: SortedMap<EntityId, Announced<LocalWriter>>,
+    local_readers: SortedMap<EntityId, Announced<LocalReader>>,
     ignored: Ignored,
     /// New local readers, and until when each should have found a writer.
-    expectant: BTreeMap<EntityId, Instant>,
+    expectant: SortedMap<EntityId, Instant>,
     /// Local writers and the readers they have to do with.
     writer_pairs: PairTable<MatchedReader>,
     /// Local readers and the writers they have to do with.
     reader_pairs: PairTable<MatchedWriter>,
     /// Addresses from which our own GUID was heard.
-    impostors: BTreeSet<Locator>,
+    impostors: SortedSet<Locator>,
     /// The wall clock when something last arrived.
     wall: Timestamp,
     reported: VecDeque<ParticipantEvent>,
@@ -156,8 +157,8 @@ impl Participant {
             probes: ProbeTimer::new(first_probe_at(now, &config.announce_to), config.probe.len()),
             jitter: Jitter::new(config.seed),
             message: MessageBuilder::new(prefix),
-            replies: BTreeSet::new(),
-            inquiries: BTreeSet::new(),
+            replies: SortedSet::new(),
+            inquiries: SortedSet::new(),
             guard: Guard::default(),
             claims: Claims::default(),
             endings: Endings::default(),
@@ -170,13 +171,13 @@ impl Participant {
             farewells: Farewells::default(),
             remote_writers: BTreeMap::new(),
             remote_readers: BTreeMap::new(),
-            local_writers: BTreeMap::new(),
-            local_readers: BTreeMap::new(),
+            local_writers: SortedMap::new(),
+            local_readers: SortedMap::new(),
             ignored: Ignored::default(),
-            expectant: BTreeMap::new(),
+            expectant: SortedMap::new(),
             writer_pairs: PairTable::new(matches_max),
             reader_pairs: PairTable::new(matches_max),
-            impostors: BTreeSet::new(),
+            impostors: SortedSet::new(),
             wall: Timestamp::INVALID,
             reported: VecDeque::new(),
             routing_changed: false,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::qos::PolicyId;
+use whimbrel_base::sorted::SortedMap;
 
 use super::remote::guids_of;
 
@@ -40,7 +41,7 @@ struct Entry<M> {
 #[derive(Debug)]
 pub(super) struct PairTable<M> {
     entries: BTreeMap<(EntityId, Guid), Entry<M>>,
-    matched: BTreeMap<EntityId, usize>,
+    matched: SortedMap<EntityId, usize>,
     matches_max: usize,
 }
 
@@ -48,7 +49,7 @@ impl<M: Clone + PartialEq> PairTable<M> {
     pub(super) fn new(matches_max: usize) -> Self {
         Self {
             entries: BTreeMap::new(),
-            matched: BTreeMap::new(),
+            matched: SortedMap::new(),
             matches_max,
         }
     }
@@ -62,15 +63,16 @@ impl<M: Clone + PartialEq> PairTable<M> {
         }
         let was = matches!(old, Some(Pair::Matched(_)));
         let is = matches!(pair, Some(Pair::Matched(_)));
-        let count = self.matched.entry(local).or_default();
-        if is && !was && *count >= self.matches_max {
+        let count = self.matched.get(&local).copied().unwrap_or_default();
+        if is && !was && count >= self.matches_max {
             return Step::Refused;
         }
-        match (was, is) {
-            (false, true) => *count = count.saturating_add(1),
-            (true, false) => *count = count.saturating_sub(1),
-            (true, true) | (false, false) => {}
-        }
+        let count = match (was, is) {
+            (false, true) => count.saturating_add(1),
+            (true, false) => count.saturating_sub(1),
+            (true, true) | (false, false) => count,
+        };
+        self.matched.insert(local, count);
         let confirmed = was && is && self.is_confirmed(local, other);
         match &pair {
             Some(pair) => {

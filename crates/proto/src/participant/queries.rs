@@ -51,12 +51,12 @@ impl Participant {
 
     /// Our own writers.
     pub fn local_writers(&self) -> impl Iterator<Item = &LocalWriter> {
-        self.local_writers.values().map(|local| &local.endpoint)
+        self.local_writers.values().map(|local| &*local.endpoint)
     }
 
     /// Our own readers.
     pub fn local_readers(&self) -> impl Iterator<Item = &LocalReader> {
-        self.local_readers.values().map(|local| &local.endpoint)
+        self.local_readers.values().map(|local| &*local.endpoint)
     }
 
     /// Octets, about, of what others have announced and of what is announced to them.

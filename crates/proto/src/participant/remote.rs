@@ -1,6 +1,5 @@
 //! What is known of other participants and their endpoints.
 
-use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -9,6 +8,7 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{Bundling, EntityFactory, PublisherQos, SubscriberQos};
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{ParticipantData, ReaderData, WriterData};
@@ -119,7 +119,7 @@ pub struct RemoteParticipant {
     pub(super) subscriptions_acked: SequenceNumber,
     /// Our built-in writers of which its readers have heard something since it was last served
     /// from the start.
-    pub(super) hears: BTreeSet<EntityId>,
+    pub(super) hears: SortedSet<EntityId>,
     /// When it was last served from the start again.
     pub(super) resumed_at: Instant,
     /// What says that it started over.

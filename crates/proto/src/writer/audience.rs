@@ -1,10 +1,10 @@
 //! What all readers of a writer have in common, so that no change needs a look at each of them.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::CompressionIds;
+use whimbrel_base::sorted::SortedMap;
 
 use super::reader_proxy::ReaderProxy;
 
@@ -14,7 +14,7 @@ pub(super) struct Audience {
     /// Every address of a reader once, in the order in which they came.
     destinations: Vec<Locator>,
     /// How many readers have the address.
-    uses: BTreeMap<Locator, usize>,
+    uses: SortedMap<Locator, usize>,
     /// Stands for the destinations, in their order.
     mark: u64,
     message_bytes_max: usize,
@@ -27,7 +27,7 @@ impl Default for Audience {
     fn default() -> Self {
         Self {
             destinations: Vec::new(),
-            uses: BTreeMap::new(),
+            uses: SortedMap::new(),
             mark: mark_of(&[]),
             message_bytes_max: usize::MAX,
             inline_qos: false,
@@ -52,11 +52,13 @@ impl Audience {
     /// Somebody listens at `locators`.
     pub(super) fn add(&mut self, locators: &[Locator]) {
         for locator in locators {
-            let uses = self.uses.entry(*locator).or_default();
-            if *uses == 0 {
-                self.destinations.push(*locator);
-            }
-            *uses = uses.saturating_add(1);
+            let destinations = &mut self.destinations;
+            self.uses.change(*locator, usize::default, |uses| {
+                if *uses == 0 {
+                    destinations.push(*locator);
+                }
+                *uses = uses.saturating_add(1);
+            });
         }
         self.mark = mark_of(&self.destinations);
     }

@@ -6,12 +6,12 @@
 //! pushed to them as ever, larger ones reach them as repairs do, each reader at its own pace, so
 //! that numbers of fragments mean one thing to one reader.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
+use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::time::Instant;
 
 use super::Writer;
@@ -29,7 +29,7 @@ impl Writer {
         let taking = served.filter(|it| it.info.packed).count();
         let all = taking > 0 && taking == count;
         let plain = if all {
-            BTreeSet::new()
+            SortedSet::new()
         } else {
             self.plain_addresses()
         };
@@ -64,8 +64,8 @@ impl Writer {
     }
 
     /// Where somebody must get plain changes, and with it everybody who listens there.
-    fn plain_addresses(&self) -> BTreeSet<Locator> {
-        let mut plain = BTreeSet::new();
+    fn plain_addresses(&self) -> SortedSet<Locator> {
+        let mut plain = SortedSet::new();
         loop {
             let before = plain.len();
             for reader in self.readers.values().filter(|it| !it.aside) {
@@ -118,7 +118,7 @@ impl Writer {
 }
 
 /// True when nobody who listens where the reader does needs plain changes.
-fn takes_apart(reader: &ReaderProxy, plain: &BTreeSet<Locator>) -> bool {
+fn takes_apart(reader: &ReaderProxy, plain: &SortedSet<Locator>) -> bool {
     let shared = |locator: &Locator| plain.contains(locator);
     reader.info.packed && !reader.info.push_to().iter().any(shared)
 }

@@ -1,11 +1,11 @@
 //! The driver's threads: who receives, when timers fire, and how both end.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::sync::Mutex as StdMutex;
 use std::time::Duration as StdDuration;
 
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::interfaces::{self, InterfaceWatch};
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
@@ -47,7 +47,7 @@ pub(crate) struct Engine {
     poller: Poller,
     waker: Waker,
     timers: Timers,
-    receptions: Mutex<BTreeMap<Token, Arc<Reception>>>,
+    receptions: Mutex<SortedMap<Token, Arc<Reception>>>,
     next_token: AtomicU64,
     me: Weak<Self>,
     /// `None` where the system does not report changes.
@@ -92,7 +92,7 @@ impl Driver {
             poller,
             waker,
             timers: Timers::default(),
-            receptions: Mutex::new(BTreeMap::new()),
+            receptions: Mutex::new(SortedMap::new()),
             next_token: AtomicU64::new(2),
             stopping: AtomicBool::new(false),
             faults: AtomicU64::new(0),

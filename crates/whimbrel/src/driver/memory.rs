@@ -1,6 +1,7 @@
 //! What entities hold, for programs and tools.
 
 use whimbrel_base::guid::Guid;
+use whimbrel_base::sorted::SortedMap;
 
 use super::participant::ParticipantCore;
 use super::reader::ReaderCore;
@@ -87,7 +88,7 @@ impl ParticipantCore {
             let writers = writers.map(|it| (it.entity, it.topic_name.clone()));
             let readers = control.local_readers();
             let readers = readers.map(|it| (it.entity, it.topic_name.clone()));
-            let names: std::collections::BTreeMap<_, _> = writers.chain(readers).collect();
+            let names: SortedMap<_, _> = writers.chain(readers).collect();
             let discovery = DiscoveryMemory {
                 participants: control.participants().count(),
                 writers: control.remote_writers().count(),

@@ -6,12 +6,12 @@
 //! The lock of a reader is taken while that of a writer is held, never the other way round, and
 //! those of several readers in the order of their GUIDs.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex as StdMutex;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::cache::CacheChange;
 use whimbrel_proto::change::ChangeKind;
@@ -30,7 +30,7 @@ pub(super) const AT_ONCE_MAX: usize = 64;
 
 /// The participants of this process that are to be met past the network. Outlives every model, so
 /// it is no part of one.
-static HERE: StdMutex<BTreeMap<GuidPrefix, Weak<dyn Resident>>> = StdMutex::new(BTreeMap::new());
+static HERE: StdMutex<SortedMap<GuidPrefix, Weak<dyn Resident>>> = StdMutex::new(SortedMap::new());
 
 /// A matched reader of this process.
 pub(crate) struct Neighbour {

@@ -2,12 +2,12 @@
 
 mod inbound;
 
-use std::collections::BTreeMap;
 use std::io;
 
 use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::reject::{Reject, RejectCounters};
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
@@ -50,7 +50,7 @@ pub(crate) struct ParticipantCore {
     interfaces: Mutex<Vec<Interface>>,
     receptions: Mutex<Vec<Arc<Reception>>>,
     timer: TimerSlot,
-    topics: Mutex<BTreeMap<String, Weak<TopicCore>>>,
+    topics: Mutex<SortedMap<String, Weak<TopicCore>>>,
     pub(crate) status: Arc<EntityStatus>,
     /// Rings when discovery learned something.
     pub(crate) bell: Bell,

@@ -3,12 +3,12 @@
 mod receive;
 
 use std::any::TypeId;
-use std::collections::BTreeSet;
 
 use whimbrel_base::buffer::Compactor;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::PolicyId;
 use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
+use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::status::{
     LivelinessChanged, RequestedDeadlineMissed, RequestedIncompatibleQos, SampleLost,
     SampleRejected, StatusKind, StatusMask, SubscriptionMatched,
@@ -58,13 +58,13 @@ pub(crate) struct ReaderStatuses {
 pub(crate) struct ReaderState {
     pub(crate) machine: Reader,
     pub(crate) statuses: ReaderStatuses,
-    pub(crate) matched: BTreeSet<Guid>,
+    pub(crate) matched: SortedSet<Guid>,
     /// Keeps small samples without the datagrams in which they came.
     compactor: Compactor,
     /// From when on slabs may be given back again.
     trim_at: Instant,
     /// Matched writers whose participants know of this reader.
-    confirmed: BTreeSet<Guid>,
+    confirmed: SortedSet<Guid>,
 }
 
 impl ReaderState {
@@ -122,10 +122,10 @@ impl ReaderCore {
             state: Mutex::new(ReaderState {
                 machine: Reader::new(config),
                 statuses: ReaderStatuses::default(),
-                matched: BTreeSet::new(),
+                matched: SortedSet::new(),
                 compactor: Compactor::default(),
                 trim_at: Instant::ZERO,
-                confirmed: BTreeSet::new(),
+                confirmed: SortedSet::new(),
             }),
             bell: Arc::clone(&status.bell),
             status,

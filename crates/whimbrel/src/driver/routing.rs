@@ -1,8 +1,7 @@
 //! Which endpoint gets which traffic: a read-only snapshot, replaced as a whole.
 
-use std::collections::BTreeMap;
-
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_proto::Heard;
 
 use super::reader::ReaderCore;
@@ -19,9 +18,9 @@ pub(crate) type Told = (Arc<EntityStatus>, News);
 /// A snapshot of who is here and who is matched with whom. Clones share what has not changed.
 #[derive(Clone)]
 pub(crate) struct Routing {
-    writers: Arc<BTreeMap<EntityId, Arc<WriterCore>>>,
-    readers: Arc<BTreeMap<EntityId, Arc<ReaderCore>>>,
-    peers: [Arc<BTreeMap<GuidPrefix, Peer>>; PARTS],
+    writers: Arc<SortedMap<EntityId, Arc<WriterCore>>>,
+    readers: Arc<SortedMap<EntityId, Arc<ReaderCore>>>,
+    peers: [Arc<SortedMap<GuidPrefix, Peer>>; PARTS],
 }
 
 /// Another participant, or our own as the source of its own data.
@@ -30,7 +29,7 @@ pub(crate) struct Peer {
     /// When it was last heard; `None` while it is not known.
     pub(crate) heard: Option<Arc<Heard>>,
     /// Our readers by its writer that they are matched with.
-    by_writer: BTreeMap<EntityId, Vec<Arc<ReaderCore>>>,
+    by_writer: SortedMap<EntityId, Vec<Arc<ReaderCore>>>,
 }
 
 impl Default for Routing {
@@ -45,12 +44,12 @@ impl Default for Routing {
 
 impl Routing {
     /// Our writers.
-    pub(crate) fn writers(&self) -> &BTreeMap<EntityId, Arc<WriterCore>> {
+    pub(crate) fn writers(&self) -> &SortedMap<EntityId, Arc<WriterCore>> {
         &self.writers
     }
 
     /// Our readers.
-    pub(crate) fn readers(&self) -> &BTreeMap<EntityId, Arc<ReaderCore>> {
+    pub(crate) fn readers(&self) -> &SortedMap<EntityId, Arc<ReaderCore>> {
         &self.readers
     }
 
@@ -123,10 +122,11 @@ impl Routing {
             return;
         };
         self.change(writer.prefix, |peer| {
-            let readers = peer.by_writer.entry(writer.entity).or_default();
-            if !readers.iter().any(|known| known.guid.entity == reader) {
-                readers.push(core);
-            }
+            peer.by_writer.change(writer.entity, Vec::new, |readers| {
+                if !readers.iter().any(|known| known.guid.entity == reader) {
+                    readers.push(core);
+                }
+            });
         });
     }
 
@@ -137,9 +137,8 @@ impl Routing {
 
     fn change(&mut self, prefix: GuidPrefix, f: impl FnOnce(&mut Peer)) {
         let part = Arc::make_mut(&mut self.peers[part_of(prefix)]);
-        let peer = part.entry(prefix).or_default();
-        f(peer);
-        if peer.is_nobody() {
+        part.change(prefix, Peer::default, f);
+        if part.get(&prefix).is_some_and(Peer::is_nobody) {
             part.remove(&prefix);
         }
     }

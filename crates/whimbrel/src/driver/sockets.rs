@@ -1,10 +1,10 @@
 //! The sockets of a participant, and where they listen.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use whimbrel_base::locator::Locator;
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
 use whimbrel_proto::Addresses;
@@ -37,7 +37,7 @@ pub(crate) struct Sockets {
     /// Held while an option of a socket is switched for one datagram.
     switching: Mutex<()>,
     /// The largest UDP payload that some addresses can be sent, in octets, found out by sending.
-    paths: Mutex<BTreeMap<IpAddr, u32>>,
+    paths: Mutex<SortedMap<IpAddr, u32>>,
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
     bulk: Bulk,

@@ -1,6 +1,5 @@
 //! Telling others what the endpoints of a participant have counted.
 
-use std::collections::BTreeMap;
 use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::SharedBytes;
@@ -8,6 +7,7 @@ use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityId, EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::{DataWriterQos, PublisherQos, TopicQos};
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::LocalWriter;
 use whimbrel_proto::change::ChangeKind;
@@ -57,7 +57,7 @@ pub(crate) struct StatisticsOffer {
 /// What was said so far.
 #[derive(Default)]
 struct Told {
-    of: BTreeMap<EntityId, EndpointStatistics>,
+    of: SortedMap<EntityId, EndpointStatistics>,
     /// No sooner is anything more said.
     next_at: Instant,
 }

@@ -5,7 +5,7 @@ mod drain;
 pub(crate) mod key;
 mod pass;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::{BufferMut, BufferPool, Compactor, SharedBytes};
@@ -14,6 +14,7 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::PolicyId;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::status::{
     LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
     StatusMask,
@@ -92,13 +93,13 @@ pub(crate) struct WriterState {
     /// From when on slabs may be given back again.
     trim_at: Instant,
     pub(crate) statuses: WriterStatuses,
-    pub(crate) matched: BTreeSet<Guid>,
+    pub(crate) matched: SortedSet<Guid>,
     /// The serialized key of each registered instance.
     pub(crate) keys: BTreeMap<InstanceHandle, Box<[u8]>>,
     /// What `keys` hold.
     key_account: Account,
     /// Matched readers whose participants know of this writer.
-    confirmed: BTreeSet<Guid>,
+    confirmed: SortedSet<Guid>,
     /// Readers given up and not warned of yet.
     given_up: Vec<Guid>,
     /// Matched readers of this process, in the order of their GUIDs.
@@ -234,10 +235,10 @@ impl WriterCore {
                 is_waiting: false,
                 trim_at: Instant::ZERO,
                 statuses: WriterStatuses::default(),
-                matched: BTreeSet::new(),
+                matched: SortedSet::new(),
                 keys: BTreeMap::new(),
                 key_account,
-                confirmed: BTreeSet::new(),
+                confirmed: SortedSet::new(),
                 given_up: Vec::new(),
                 neighbours: Arc::default(),
                 handed: Handed::default(),
