@@ -73,6 +73,10 @@ impl Telling {
 impl Participant {
     /// Sends the announcements, answers and probes that are due.
     pub(super) fn send_announcements(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let nobody = self.replies.is_empty() && self.inquiries.is_empty();
+        if nobody && !self.timer.due && !self.probes.is_due() {
+            return;
+        }
         let change = self.own_change(SequenceNumber::FIRST, ChangeKind::Alive);
         let replies = core::mem::take(&mut self.replies);
         let mut directed = SortedMap::new();
@@ -327,7 +331,7 @@ impl Participant {
         self.announcement = self.config.announcement();
         self.withdraw_assurance();
         let (period, burst) = (self.config.announce_period, self.config.announce_burst);
-        self.timer = AnnounceTimer::new(now, period, burst);
+        self.timer = AnnounceTimer::new(now, period, burst, &self.config.announce_to);
     }
 
     /// Leaves: the next [`Participant::poll_transmit`] tells everybody, and is the last one.

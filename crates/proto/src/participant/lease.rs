@@ -3,7 +3,8 @@
 //! Leases are renewed all the time, so that their ends are not kept in order: the first of them
 //! is known, and when it has come all participants are looked at, and the first end is then that
 //! of whoever has been silent longest. Of any number of participants that keep announcing
-//! themselves that takes one look in about two thirds of a lease, and no lease ends late.
+//! themselves that takes one look in about half a lease, together with an announcement of our
+//! own, and no lease ends late.
 
 use alloc::vec::Vec;
 
@@ -38,7 +39,9 @@ impl Participant {
     /// Gives up participants whose lease has ended. Any valid packet renews it, which whoever
     /// receives packets notes in the shared [`super::Heard`], so it is looked at only now.
     pub(super) fn end_leases(&mut self, now: Instant) {
-        if now < self.leases_at {
+        // Rather while awake for an announcement anyway than by a wake-up of its own.
+        let is_soon = self.timer.due && self.leases_at <= self.timer.next_at;
+        if now < self.leases_at && !is_soon {
             return;
         }
         let due = self.remotes.values().filter(|it| it.look_at() <= now);

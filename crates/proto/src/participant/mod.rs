@@ -153,7 +153,12 @@ impl Participant {
         Self {
             announcement: config.announcement(),
             former: Former::default(),
-            timer: AnnounceTimer::new(now, config.announce_period, config.announce_burst),
+            timer: AnnounceTimer::new(
+                now,
+                config.announce_period,
+                config.announce_burst,
+                &config.announce_to,
+            ),
             probes: ProbeTimer::new(first_probe_at(now, &config.announce_to), config.probe.len()),
             jitter: Jitter::new(config.seed),
             message: MessageBuilder::new(prefix),

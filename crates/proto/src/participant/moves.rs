@@ -37,7 +37,7 @@ impl Participant {
                 announcement: core::mem::replace(&mut self.announcement, announcement),
             };
             let (period, burst) = (self.config.announce_period, self.config.announce_burst);
-            self.timer = AnnounceTimer::new(now, period, burst);
+            self.timer = AnnounceTimer::new(now, period, burst, &self.config.announce_to);
             self.withdraw_assurance();
             let confirmed = self.remotes.values().filter(|remote| remote.confirmed);
             self.replies.extend(confirmed.map(|remote| remote.prefix()));

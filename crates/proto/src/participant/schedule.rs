@@ -12,10 +12,12 @@ pub(super) const PROBES_PER_STEP: usize = 256;
 /// Wait between the steps of a round of more probes.
 const PROBE_STEP: Duration = Duration::from_millis(10);
 
-/// A round of probes follows every so many announcements, for so many rounds; then the wait
-/// doubles with each round so many times. Who starts meanwhile finds us by its own probes.
+/// A round of probes follows every so many announcements, for so many rounds, of which one will do
+/// where groups show who is there; then the wait doubles with each round so many times. Who starts
+/// meanwhile finds us by its own probes.
 const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
 const EARLY_ROUNDS: u32 = 4;
+const EARLY_ROUNDS_BESIDE_GROUPS: u32 = 1;
 const DOUBLINGS: u32 = 4;
 
 /// How long groups are given to show who is there before this host's ports are probed.
@@ -23,11 +25,15 @@ const PROBE_DELAY: Duration = Duration::from_millis(30);
 
 /// When to probe first a participant's host from `now` on that announces itself to `announce_to`.
 pub(super) fn first_probe_at(now: Instant, announce_to: &[Locator]) -> Instant {
-    if announce_to.iter().any(|it| it.is_multicast()) {
+    if has_group(announce_to) {
         now.after(PROBE_DELAY)
     } else {
         now
     }
+}
+
+fn has_group(announce_to: &[Locator]) -> bool {
+    announce_to.iter().any(|it| it.is_multicast())
 }
 
 /// When announcements are due: at once, a few more after waits that double, then periodically.
@@ -41,10 +47,17 @@ pub(super) struct AnnounceTimer {
     /// Announcements until the next round of probes.
     until_round: u32,
     rounds: u32,
+    early_rounds: u32,
 }
 
 impl AnnounceTimer {
-    pub(super) fn new(now: Instant, period: Duration, burst: (u32, Duration)) -> Self {
+    /// Announces from `now` on to `announce_to`.
+    pub(super) fn new(
+        now: Instant,
+        period: Duration,
+        burst: (u32, Duration),
+        announce_to: &[Locator],
+    ) -> Self {
         let (burst_left, burst_wait) = burst;
         Self {
             next_at: now,
@@ -54,6 +67,11 @@ impl AnnounceTimer {
             burst_wait,
             until_round: ANNOUNCEMENTS_PER_PROBE_ROUND,
             rounds: 0,
+            early_rounds: if has_group(announce_to) {
+                EARLY_ROUNDS_BESIDE_GROUPS
+            } else {
+                EARLY_ROUNDS
+            },
         }
     }
 
@@ -75,7 +93,9 @@ impl AnnounceTimer {
             return false;
         }
         self.rounds = self.rounds.saturating_add(1);
-        let doublings = self.rounds.saturating_sub(EARLY_ROUNDS.saturating_sub(1));
+        let doublings = self
+            .rounds
+            .saturating_sub(self.early_rounds.saturating_sub(1));
         let factor = 1u32.checked_shl(doublings.min(DOUBLINGS)).unwrap_or(1);
         self.until_round = ANNOUNCEMENTS_PER_PROBE_ROUND.saturating_mul(factor);
         true
@@ -127,6 +147,11 @@ impl ProbeTimer {
         }
     }
 
+    /// True when some are due.
+    pub(super) const fn is_due(&self) -> bool {
+        self.due > 0
+    }
+
     /// The positions of the addresses that are due, once.
     pub(super) fn take_due(&mut self) -> core::ops::Range<usize> {
         let start = self.position;
@@ -142,12 +167,13 @@ impl ProbeTimer {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use core::net::SocketAddr;
 
     #[test]
     fn a_burst_then_a_period() {
         let mut jitter = Jitter::new(1);
         let burst = (3, Duration::from_millis(100));
-        let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), burst);
+        let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), burst, &[]);
         let mut waits = Vec::new();
         let mut rounds = 0;
         for _ in 0..18 {
@@ -169,7 +195,9 @@ mod tests {
     #[test]
     fn probes_become_rarer_until_somebody_is_lost() {
         let mut jitter = Jitter::new(1);
-        let mut timer = AnnounceTimer::new(Instant(0), Duration::from_secs(3), (0, Duration::ZERO));
+        let (period, burst) = (Duration::from_secs(3), (0, Duration::ZERO));
+        let timer =
+            |announce_to: &[Locator]| AnnounceTimer::new(Instant(0), period, burst, announce_to);
         let mut waits = |timer: &mut AnnounceTimer, rounds: usize| {
             let wait = |_| {
                 let announced = |_: &u32| timer.advance(timer.next_at, &mut jitter);
@@ -177,6 +205,10 @@ mod tests {
             };
             (0..rounds).map(wait).collect::<Vec<u32>>()
         };
+        let group = SocketAddr::from(([239, 255, 0, 1], 7400)).into();
+        let mut beside_groups = timer(&[group]);
+        assert_eq!(waits(&mut beside_groups, 6), [5, 10, 20, 40, 80, 80]);
+        let mut timer = timer(&[]);
         assert_eq!(waits(&mut timer, 10), [5, 5, 5, 5, 10, 20, 40, 80, 80, 80]);
         timer.probe_soon();
         assert_eq!(waits(&mut timer, 6), [5, 5, 5, 5, 10, 20]);

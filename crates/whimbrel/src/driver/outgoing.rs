@@ -1,13 +1,14 @@
 //! A socket as one sends by it: with a place to wait for room in its send buffer.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
 
 use super::network::{Fittings, Offload};
-use super::sync::{Arc, OnceLock};
+use super::sync::{Arc, Mutex, OnceLock, lock};
 
 /// Wanted size of receive buffers, in octets.
 const RECV_BUFFER_BYTES: usize = 4 << 20;
@@ -36,9 +37,30 @@ pub(crate) struct Way {
 /// A socket by which one sends.
 pub(crate) struct Outgoing {
     pub(crate) socket: Arc<UdpSocket>,
+    /// Index and address of the interface out of which multicast goes.
+    aim: Mutex<Option<(u32, Option<Ipv4Addr>)>>,
 }
 
 impl Outgoing {
+    /// Sends by `socket`.
+    pub(crate) fn new(socket: Arc<UdpSocket>) -> Self {
+        Self {
+            socket,
+            aim: Mutex::default(),
+        }
+    }
+
+    /// Sends multicast out of `interface` from now on; false where it is gone.
+    pub(super) fn aim(&self, interface: &Interface) -> bool {
+        let at = Some((interface.index, interface.first_v4()));
+        let mut aim = lock(&self.aim);
+        if *aim != at {
+            let done = self.socket.set_multicast_interface(interface).is_ok();
+            *aim = at.filter(|_| done);
+        }
+        aim.is_some()
+    }
+
     /// Waits for room a little.
     pub(crate) fn wait_for_room(&self) {
         // A wait that fails only makes the next try come sooner.
@@ -77,7 +99,7 @@ impl Bulk {
             let local = SocketAddr::new(ip, 0);
             let socket = bind(&self.fittings, local, PortUse::Exclusive).ok()?;
             socket.set_bulk_priority().ok()?;
-            Some(Outgoing { socket })
+            Some(Outgoing::new(socket))
         };
         opened.get_or_init(open).as_ref()
     }

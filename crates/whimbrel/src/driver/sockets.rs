@@ -229,7 +229,7 @@ impl Sockets {
             let exact = groups.iter().find(|group| group.at == to);
             let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
             for interface in group.into_iter().flat_map(Group::next_interfaces) {
-                if by.socket.set_multicast_interface(interface).is_ok()
+                if by.aim(interface)
                     && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
                 {
                     self.send_in_pieces(by, to, parts, way);
@@ -394,7 +394,7 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
                     PortUse::Exclusive,
                 )
             })
-            .map(|bound| bound.map(|socket| Outgoing { socket }))
+            .map(|bound| bound.map(Outgoing::new))
             .transpose()
     };
     let v4 = open(any_v4, network.families.v4)?;

@@ -79,9 +79,12 @@ impl ParticipantCore {
         } = arrival;
         let mut control = lock(&self.control);
         // The machine counts what it refuses itself.
-        let _ = control.handle_inbound(now, wall, from.into(), datagram, inbound);
+        let said = control.handle_inbound(now, wall, from.into(), datagram, inbound);
         drop(control);
-        self.unsettled.store(true, Ordering::Relaxed);
+        // Our own announcement, by multicast, is no news.
+        if inbound.source != self.prefix || said.is_err() {
+            self.unsettled.store(true, Ordering::Relaxed);
+        }
     }
 }
 
