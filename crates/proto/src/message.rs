@@ -98,7 +98,8 @@ impl MessageBuilder {
         self.bulk = sample_bytes;
     }
 
-    /// Whether messages with several whole changes leave by [`Outbox::send_bundle`] from now on.
+    /// Whether messages leave by [`Outbox::send_shared_bundle`] from now on; they must name no
+    /// participant.
     pub fn set_packs(&mut self, packs: bool) {
         self.packs = packs;
     }
@@ -188,8 +189,8 @@ impl MessageBuilder {
     fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
         if let Some(sample_bytes) = self.bulk {
             outbox.send_bulk(to, slices, sample_bytes);
-        } else if self.packs && self.changes > 1 {
-            outbox.send_bundle(to, slices);
+        } else if self.packs {
+            outbox.send_shared_bundle(to, slices, (self.changes, self.bytes_max));
         } else if self.shares {
             outbox.send_shared(to, slices, self.bytes_max);
         } else {

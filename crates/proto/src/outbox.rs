@@ -23,6 +23,22 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
+    /// As [`Outbox::send_bundle`], for `samples` samples, maybe one, that may leave so in one
+    /// message of at most `bytes_max` octets with those of other writers that compress alike.
+    fn send_shared_bundle(
+        &mut self,
+        to: &[Locator],
+        parts: &[&[u8]],
+        (samples, bytes_max): (usize, usize),
+    ) {
+        let _ = bytes_max;
+        if samples > 1 {
+            self.send_bundle(to, parts);
+        } else {
+            self.send(to, parts);
+        }
+    }
+
     /// As [`Outbox::send`], for samples that may leave in one message of at most `bytes_max` octets
     /// with those of other writers.
     fn send_shared(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {

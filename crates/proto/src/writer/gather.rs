@@ -115,9 +115,14 @@ impl Writer {
     pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
         let nobody = self.audience.destinations().is_empty();
         let taken = self.audience.packed_messages();
-        // What is compressed as a whole is that of one writer.
-        let alone = taken.intersects(self.config.packed_messages);
-        let destination = (!alone && !nobody).then(|| self.audience.mark());
+        let packs = taken.intersects(self.config.packed_messages);
+        // Only what is compressed alike leaves together.
+        let way = if packs {
+            self.config.packed_messages.0
+        } else {
+            0
+        };
+        let destination = (!nobody).then(|| self.audience.mark() ^ u64::from(way));
         if !self.bundle.holds(now, pressed, destination) || nobody {
             self.bundle.leave(Cause::Idle);
             return;

@@ -67,10 +67,19 @@ impl<'a> SocketOutbox<'a> {
         Self::new(sockets, Oversize::InPieces)
     }
 
-    /// Sends what was put together.
+    /// Sends what was put together plain.
     pub(crate) fn send_together(&mut self, shared: &mut Shared) {
         if let Some((to, message)) = shared.take() {
             self.send(&to, &[&message]);
+        }
+    }
+
+    /// Sends what was put together to be compressed.
+    pub(crate) fn send_packed(&mut self, shared: &mut Shared) {
+        match shared.take_packed() {
+            Some((to, message, 2..)) => self.send_bundle(&to, &[&message]),
+            Some((to, message, _)) => self.send(&to, &[&message]),
+            None => {}
         }
     }
 
@@ -111,6 +120,29 @@ impl Outbox for SocketOutbox<'_> {
             None => self.send(to, parts),
         }
         self.packer = packer;
+    }
+
+    fn send_shared_bundle(
+        &mut self,
+        to: &[Locator],
+        parts: &[&[u8]],
+        (samples, bytes_max): (usize, usize),
+    ) {
+        let packing = self.packer.as_ref().map(|packer| packer.packing());
+        let alike = packing.filter(|it| self.shared.as_ref().is_some_and(|all| all.packs(*it)));
+        let shared = self.shared.take_if(|_| alike.is_some());
+        let Some(shared) = shared else {
+            return match samples {
+                2.. => self.send_bundle(to, parts),
+                _ => self.send(to, parts),
+            };
+        };
+        if !shared.add_packed(to, parts, (samples, bytes_max)) {
+            self.send_packed(shared);
+            // Alone it always goes.
+            let _ = shared.add_packed(to, parts, (samples, bytes_max));
+        }
+        self.shared = Some(shared);
     }
 
     fn send_shared(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {

@@ -23,7 +23,8 @@ const SLABS: usize = 64;
 /// Bundles of fewer octets leave as they are.
 const PLAIN_BYTES_MIN: usize = 128;
 
-/// What compression did for whole bundles.
+/// What compression did for whole bundles. One that several writers share counts at the one that
+/// sent it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct BundleCompressionStatistics {
@@ -58,9 +59,17 @@ impl BundleCompressionStatistics {
     }
 }
 
-/// Compresses the bundles of one writer.
+/// How bundles are compressed: those of writers that do it alike may be one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packing {
+    id: CompressionIds,
+    level: u8,
+}
+
+/// Compresses the bundles of one writer, and those that it shares with others.
 pub(crate) struct BundlePacker {
     id: CompressionIds,
+    level: u8,
     codec: Box<dyn Codec>,
     plain: Vec<u8>,
     packed: Vec<u8>,
@@ -74,11 +83,20 @@ impl BundlePacker {
         let level = Level::new(compression.writer_compression_level);
         Some(Self {
             id,
+            level: compression.writer_compression_level,
             codec: kind_of(id)?.codec(level)?,
             plain: Vec::new(),
             packed: Vec::new(),
             statistics: BundleCompressionStatistics::default(),
         })
+    }
+
+    /// How it compresses.
+    pub(crate) fn packing(&self) -> Packing {
+        Packing {
+            id: self.id,
+            level: self.level,
+        }
     }
 
     /// The message of `parts` in its compressed form; `None` where that is no smaller.

@@ -5,6 +5,7 @@ use whimbrel_base::locator::Locator;
 use whimbrel_base::time::Instant;
 use whimbrel_wire::header::Header;
 
+use super::packing::Packing;
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, Weak, lock};
 
@@ -65,18 +66,77 @@ impl Waiting {
     }
 }
 
-/// A message to which several writers add.
+/// What several writers send together: a plain message, and one to be compressed.
 #[derive(Default)]
 pub(crate) struct Shared {
+    plain: Together,
+    packed: Together,
+    /// In the latter.
+    samples: usize,
+    /// How that is compressed; nothing is added to it otherwise.
+    packing: Option<Packing>,
+}
+
+impl Shared {
+    /// Nothing yet; what is compressed as `packing` says is put together too.
+    pub(super) fn new(packing: Option<Packing>) -> Self {
+        Self {
+            packing,
+            ..Self::default()
+        }
+    }
+
+    /// True where messages that are compressed like that can be added.
+    pub(super) fn packs(&self, packing: Packing) -> bool {
+        self.packing == Some(packing)
+    }
+
+    /// Adds the submessages of a message to `to` that names no participant; false where it does
+    /// not go with those that are there, or would be larger than `bytes_max`.
+    pub(super) fn add(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) -> bool {
+        self.plain.add(to, parts, bytes_max)
+    }
+
+    /// The same of `samples` that are to be compressed.
+    pub(super) fn add_packed(
+        &mut self,
+        to: &[Locator],
+        parts: &[&[u8]],
+        (samples, bytes_max): (usize, usize),
+    ) -> bool {
+        let fits = self.packed.add(to, parts, bytes_max);
+        self.samples += if fits { samples } else { 0 };
+        fits
+    }
+
+    /// The plain message, and where it goes; nothing is there then.
+    pub(super) fn take(&mut self) -> Option<(Vec<Locator>, Vec<u8>)> {
+        self.plain.take()
+    }
+
+    /// The one to be compressed, and of how many samples; nothing is there then.
+    pub(super) fn take_packed(&mut self) -> Option<(Vec<Locator>, Vec<u8>, usize)> {
+        let samples = std::mem::take(&mut self.samples);
+        let (to, message) = self.packed.take()?;
+        Some((to, message, samples))
+    }
+
+    /// True where there is one to be compressed.
+    pub(super) fn has_packed(&self) -> bool {
+        !self.packed.message.is_empty()
+    }
+}
+
+/// A message to which several writers add.
+#[derive(Default)]
+struct Together {
     to: Vec<Locator>,
     message: Vec<u8>,
     bytes_max: usize,
 }
 
-impl Shared {
-    /// Adds the submessages of a message to `to` that names no participant; false where it does
-    /// not go with those that are there, or would be larger than `bytes_max`.
-    pub(super) fn add(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) -> bool {
+impl Together {
+    fn add(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) -> bool {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         if self.message.is_empty() {
             self.to.clear();
@@ -103,8 +163,7 @@ impl Shared {
         true
     }
 
-    /// The message, and where it goes; nothing is there then.
-    pub(super) fn take(&mut self) -> Option<(Vec<Locator>, Vec<u8>)> {
+    fn take(&mut self) -> Option<(Vec<Locator>, Vec<u8>)> {
         let message = std::mem::take(&mut self.message);
         (!message.is_empty()).then(|| (std::mem::take(&mut self.to), message))
     }

@@ -2,13 +2,14 @@
 
 mod bundle;
 mod drain;
+mod keep;
 pub(crate) mod key;
 mod pass;
 
 use std::collections::BTreeMap;
 
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::{BufferMut, BufferPool, Compactor, SharedBytes};
+use whimbrel_base::buffer::{BufferPool, Compactor};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::PolicyId;
@@ -32,7 +33,7 @@ use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
 use super::neighbours::{self, Handed, Neighbour};
-use super::packing::BundlePacker;
+use super::packing::{BundlePacker, Packing};
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,12 +47,6 @@ const SLAB_BYTES: usize = 4096;
 
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 1024;
-
-/// Samples of so many octets and fewer are copied into smaller slabs where history has many.
-const COMPACT_BYTES_MAX: usize = 1024;
-
-/// That is so many.
-const COMPACT_FROM: usize = 16;
 
 /// How often at most slabs that a burst left behind are given back.
 const TRIM_PERIOD: Duration = Duration::from_secs(1);
@@ -108,6 +103,11 @@ pub(crate) struct WriterState {
 }
 
 impl WriterState {
+    /// How its bundles are compressed, where they are.
+    fn packing(&self) -> Option<Packing> {
+        self.packer.as_ref().map(BundlePacker::packing)
+    }
+
     /// Gives back slabs that a burst left behind; when to be called again for that.
     fn trim(&mut self, now: Instant) -> Option<Instant> {
         let wants = |it: &Self| it.pool.wants_trim() || it.compactor.wants_trim();
@@ -117,29 +117,6 @@ impl WriterState {
             self.trim_at = now.after(TRIM_PERIOD);
         }
         wants(self).then_some(self.trim_at)
-    }
-
-    /// An encoded sample as it enters history: where that has many, one that is small takes no more
-    /// room than it must, so that all of them stay near. Then there is also a buffer of that size
-    /// for the next one, of which no copy need be made.
-    pub(crate) fn kept(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
-        let len = encoded.filled().len();
-        let compact = len <= COMPACT_BYTES_MAX && self.machine.history_len() >= COMPACT_FROM;
-        if compact || encoded.capacity() < SLAB_BYTES {
-            encoded = match self.compactor.share(encoded) {
-                Ok(payload) => {
-                    let next = compact.then(|| self.compactor.take(len));
-                    return (payload, next.flatten());
-                }
-                Err(encoded) => encoded,
-            };
-        }
-        if !compact {
-            return (self.pool.share(encoded), None);
-        }
-        let payload = self.compactor.copy(encoded.filled());
-        drop(self.pool.share(encoded));
-        (payload, self.compactor.take(len))
     }
 
     /// Readers that are matched in both directions.

@@ -262,8 +262,17 @@ fn bundles_of_a_writer_that_compresses_are_one_block_on_the_wire() {
 
 /// Writers of one participant, and a reader of all that they write.
 fn crowd(
+    participants: &(DomainParticipant, DomainParticipant),
+    count: usize,
+) -> (Vec<DataWriter<Blob>>, DataReader<Blob>) {
+    crowd_of(participants, count, |_, qos| qos.bundling(Bundling::ON))
+}
+
+/// The same with the QoS that `adapt` makes of that of each.
+fn crowd_of(
     (here, there): &(DomainParticipant, DomainParticipant),
     count: usize,
+    adapt: impl Fn(usize, DataWriterQos) -> DataWriterQos,
 ) -> (Vec<DataWriter<Blob>>, DataReader<Blob>) {
     let topic = there.create_topic("blobs").unwrap();
     let qos = DataReaderQos::default().reliable().keep_all();
@@ -272,7 +281,10 @@ fn crowd(
     let topic = here.create_topic("blobs").unwrap();
     let qos = keep_all(Bundling::ON).latency_budget(Duration::from_secs(100));
     let publisher = here.create_publisher(PublisherQos::default()).unwrap();
-    let made = (0..count).map(|_| publisher.create_datawriter(&topic, qos.clone()).unwrap());
+    let made = (0..count).map(|number| {
+        let qos = adapt(number, qos.clone());
+        publisher.create_datawriter(&topic, qos).unwrap()
+    });
     let writers: Vec<DataWriter<Blob>> = made.collect();
     for writer in &writers {
         writer.wait_for_matched(1, PATIENCE).unwrap();
@@ -331,4 +343,67 @@ fn writers_of_a_participant_share_bundles() {
         messages
     };
     assert!((0..50).any(|_| resumed() < 10));
+}
+
+#[test]
+fn writers_that_compress_alike_share_compressed_bundles() {
+    let participants = pair();
+    // The last one compresses by another codec, and one does not at all.
+    let (writers, reader) = crowd_of(&participants, 12, |number, qos| {
+        let codec = match number {
+            11 => CompressionIds::ZLIB,
+            10 => CompressionIds::NONE,
+            _ => CompressionIds::LZ4,
+        };
+        qos.bundling(Bundling::up_to(20_000)).compression_ids(codec)
+    });
+    let counted = || {
+        let of = |it: &DataWriter<Blob>| it.bundle_compression_statistics().bundles;
+        let all: Vec<u64> = writers.iter().map(of).collect();
+        let alike: u64 = all[..10].iter().sum();
+        (alike, all[10], all[11])
+    };
+    let inflated = || participants.1.diagnostics().inflated.0;
+    let mut number = 0;
+    let mut round = |leave: &dyn Fn()| {
+        for writer in &writers {
+            writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        }
+        let (before, arrived) = (counted(), inflated());
+        let mut written = Vec::new();
+        for writer in &writers {
+            for _ in 0..2 {
+                writer.write(&text(number)).unwrap();
+                written.push(text(number).bytes);
+                number += 1;
+            }
+        }
+        assert_eq!(reader.take(1).unwrap().len(), 0, "they wait");
+        leave();
+        let mut taken = Vec::new();
+        while taken.len() < written.len() {
+            let samples = reader.take_timeout(100, PATIENCE).unwrap();
+            taken.extend(samples.into_iter().map(|it| it.into_data().unwrap().bytes));
+        }
+        written.sort();
+        taken.sort();
+        assert_eq!(taken, written);
+        let after = counted();
+        let blocks = (after.0 - before.0, after.1 - before.1, after.2 - before.2);
+        assert_eq!(inflated() - arrived, blocks.0 + blocks.2);
+        blocks
+    };
+    // One block of all that are alike; whoever compresses otherwise has its own.
+    let publisher = writers[0].publisher();
+    for _ in 0..3 {
+        assert_eq!(round(&|| writers[3].flush()), (1, 0, 1));
+        assert_eq!(round(&|| publisher.flush()), (1, 0, 1));
+        publisher.suspend_publications();
+        assert_eq!(
+            round(&|| publisher.resume_publications().unwrap()),
+            (1, 0, 1)
+        );
+        // It puts nothing together that it could not compress itself.
+        assert_eq!(round(&|| writers[10].flush()), (10, 0, 1));
+    }
 }

@@ -506,9 +506,14 @@ fn writers_that_are_fast_together_leave_together_where_they_write_to_the_same_ad
     others.fill(7411);
     let alone = |config: &mut WriterConfig| config.shared_rate = None;
     assert_eq!(take_turns(&mut crowd(&others, alone), 3, fast), None);
-    // What is compressed as a whole is that of one writer: nothing is gained by waiting.
+    // What is compressed as a whole leaves with what is compressed alike only.
     let packs = |config: &mut WriterConfig| config.packed_messages = CompressionIds::LZ4;
-    assert_eq!(take_turns(&mut crowd(&others, packs), 3, fast), None);
+    assert_eq!(take_turns(&mut crowd(&others, packs), 3, fast), Some(0));
+    let every_other = |config: &mut WriterConfig| {
+        let odd = config.guid.entity.0[2] % 2 == 1;
+        config.packed_messages = [CompressionIds::NONE, CompressionIds::LZ4][usize::from(odd)];
+    };
+    assert_eq!(take_turns(&mut crowd(&others, every_other), 3, fast), None);
 }
 
 #[test]

@@ -66,12 +66,22 @@ impl WriterCore {
             self.drain(state, now);
             return;
         }
-        let mut shared = Shared::default();
+        let mut shared = Shared::new(state.packing());
         self.drain_with(state, now, Some(&mut shared));
         for other in others {
             other.leave_along(now, &mut shared);
         }
-        SocketOutbox::user(&self.sockets).send_together(&mut shared);
+        self.send_together(&mut shared);
+    }
+
+    /// Sends what this writer and others have put together. Call it without a lock.
+    fn send_together(&self, shared: &mut Shared) {
+        if shared.has_packed() {
+            let mut state = self.lock();
+            let packer = state.packer.as_mut();
+            SocketOutbox::of_writer(&self.sockets, packer, None).send_packed(shared);
+        }
+        SocketOutbox::user(&self.sockets).send_together(shared);
     }
 
     fn change(&self, change: impl FnOnce(&mut Writer)) {
@@ -84,15 +94,17 @@ impl WriterCore {
     /// Sends what waits at all of `writers`, of one participant, after `change` of each.
     pub(crate) fn change_all(writers: &[Arc<Self>], change: impl Fn(&mut Writer)) {
         let now = clock::now();
-        let mut shared = Shared::default();
+        let compresses = |it: &&Arc<Self>| it.lock().packer.is_some();
+        let Some(sends) = writers.iter().find(compresses).or(writers.first()) else {
+            return;
+        };
+        let mut shared = Shared::new(sends.lock().packing());
         for writer in writers {
             let mut state = writer.lock();
             change(&mut state.machine);
             writer.drain_with(state, now, Some(&mut shared));
         }
-        if let Some(first) = writers.first() {
-            SocketOutbox::user(&first.sockets).send_together(&mut shared);
-        }
+        sends.send_together(&mut shared);
     }
 
     /// Sends what waits for others.

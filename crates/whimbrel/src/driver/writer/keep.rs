@@ -1,0 +1,36 @@
+//! In what history keeps encoded samples.
+
+use whimbrel_base::buffer::{BufferMut, SharedBytes};
+
+use super::{SLAB_BYTES, WriterState};
+
+/// Samples of so many octets and fewer are copied into smaller slabs where history has many.
+const COMPACT_BYTES_MAX: usize = 1024;
+
+/// That is so many.
+const COMPACT_FROM: usize = 16;
+
+impl WriterState {
+    /// An encoded sample as it enters history: where that has many, one that is small takes no more
+    /// room than it must, so that all of them stay near. Then there is also a buffer of that size
+    /// for the next one, of which no copy need be made.
+    pub(crate) fn kept(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
+        let len = encoded.filled().len();
+        let compact = len <= COMPACT_BYTES_MAX && self.machine.history_len() >= COMPACT_FROM;
+        if compact || encoded.capacity() < SLAB_BYTES {
+            encoded = match self.compactor.share(encoded) {
+                Ok(payload) => {
+                    let next = compact.then(|| self.compactor.take(len));
+                    return (payload, next.flatten());
+                }
+                Err(encoded) => encoded,
+            };
+        }
+        if !compact {
+            return (self.pool.share(encoded), None);
+        }
+        let payload = self.compactor.copy(encoded.filled());
+        drop(self.pool.share(encoded));
+        (payload, self.compactor.take(len))
+    }
+}
