@@ -8,7 +8,7 @@
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -17,7 +17,9 @@ use crate::decorate::{Fate, FaultInjector, Faults, Tap};
 use crate::marks;
 use crate::poll::sealed;
 use crate::sys::{self, Wait};
+use joining::Joining;
 
+mod joining;
 mod options;
 mod receive;
 mod segments;
@@ -90,6 +92,11 @@ pub struct UdpSocket {
     faults: Option<FaultInjector>,
     /// The system does not know how to send several datagrams as one.
     segments_refused: AtomicBool,
+    /// Where it is connected.
+    peer: Option<SocketAddr>,
+    /// The system tells the destination of what it receives.
+    tells_destination: AtomicBool,
+    joining: Joining,
 }
 
 impl UdpSocket {
@@ -130,6 +137,9 @@ impl UdpSocket {
             tap: None,
             faults: None,
             segments_refused: AtomicBool::new(false),
+            peer: None,
+            tells_destination: AtomicBool::new(true),
+            joining: Joining::default(),
         })
     }
 
@@ -145,6 +155,18 @@ impl UdpSocket {
     pub fn with_faults(mut self, faults: Faults) -> Self {
         self.faults = Some(FaultInjector::new(faults));
         self
+    }
+
+    /// What is sent to `to` from now on takes the way there that is found now, which is quicker
+    /// (by 0.5 µs a datagram, on the machine where it was tried) until ways change; nothing is
+    /// received from anybody else.
+    ///
+    /// # Errors
+    /// There is no way to `to`.
+    pub fn connected(mut self, to: SocketAddr) -> io::Result<Self> {
+        self.socket.connect(&SockAddr::from(to))?;
+        self.peer = Some(to);
+        Ok(self)
     }
 
     /// The address to which it is bound.
@@ -201,7 +223,9 @@ impl UdpSocket {
     /// # Errors
     /// The system refuses.
     pub fn set_packet_info(&self, on: bool) -> io::Result<()> {
-        sys::set_packet_info(&self.socket, self.local.is_ipv6(), on)
+        sys::set_packet_info(&self.socket, self.local.is_ipv6(), on)?;
+        self.tells_destination.store(on, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Receives what is there, at most as many datagrams as `batch` has room for, and returns how
@@ -239,7 +263,7 @@ impl UdpSocket {
                 SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
             });
         }
-        match attempt(|| sys::send(&self.socket, &[], &SockAddr::from(to)))? {
+        match attempt(|| sys::send(&self.socket, &[], Some(&SockAddr::from(to))))? {
             // Where there is no room for it the receiver has other datagrams to wake up to.
             SendOutcome::Sent(_) | SendOutcome::Full => Ok(()),
             SendOutcome::Refused | SendOutcome::TooLarge => Err(io::ErrorKind::NotConnected.into()),
@@ -269,9 +293,14 @@ impl UdpSocket {
     pub const CAN_WAIT: bool = sys::CAN_WAIT;
 
     fn receive(&self, batch: &mut RecvBatch, wait: Wait) -> io::Result<usize> {
-        let count = batch.receive(&self.socket, self.local.port(), wait)?;
+        let plainly =
+            !self.tells_destination.load(Ordering::Relaxed) && !self.joining.is_in_force();
+        let count = batch.receive(&self.socket, self.local.port(), wait, plainly)?;
         if count > 0 {
             marks::received();
+        }
+        if batch.has_parts() {
+            self.join_if_wanted();
         }
         if let Some(tap) = &self.tap {
             for datagram in batch.iter() {
@@ -284,16 +313,17 @@ impl UdpSocket {
 
 impl UdpSocket {
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
-        let name = SockAddr::from(to);
+        let name = (self.peer != Some(to)).then(|| SockAddr::from(to));
+        let name = name.as_ref();
         if let [only] = parts {
-            return try_send(|| sys::send(&self.socket, only, &name));
+            return try_send(|| sys::send(&self.socket, only, name));
         }
         let mut room = [0; GATHERED_BYTES_MAX];
         if let Some(len) = gather(parts, &mut room) {
-            return try_send(|| sys::send(&self.socket, &room[..len], &name));
+            return try_send(|| sys::send(&self.socket, &room[..len], name));
         }
         with_slices(parts, |slices| {
-            try_send(|| sys::send_gathered(&self.socket, slices, &name))
+            try_send(|| sys::send_gathered(&self.socket, slices, name))
         })
     }
 }

@@ -25,7 +25,16 @@ pub struct RecvBatch {
     room: usize,
     is_drained: bool,
     interrupts: usize,
+    /// Octets of the last datagram, and how often such were as large as the one before.
+    last_bytes: usize,
+    alike: usize,
 }
+
+/// Datagrams of fewer octets are no parts of anything large.
+const PART_BYTES_MIN: usize = 1000;
+
+/// So many datagrams that were as large as the one before may be such parts.
+const ALIKE_MIN: usize = 16;
 
 impl RecvBatch {
     /// Octets in a slab: the largest UDP payload fits.
@@ -49,6 +58,8 @@ impl RecvBatch {
             room: count,
             is_drained: false,
             interrupts: 0,
+            last_bytes: 0,
+            alike: 0,
         }
     }
 
@@ -89,8 +100,20 @@ impl RecvBatch {
         self.datagrams.drain(..)
     }
 
-    /// Receives from `socket`, which is bound to `port`.
-    pub(super) fn receive(&mut self, socket: &Socket, port: u16, wait: Wait) -> io::Result<usize> {
+    /// True once datagrams came that could have come joined.
+    pub(super) const fn has_parts(&self) -> bool {
+        self.alike >= ALIKE_MIN
+    }
+
+    /// Receives from `socket`, which is bound to `port`; `plainly` where it tells nothing of a
+    /// datagram but its source.
+    pub(super) fn receive(
+        &mut self,
+        socket: &Socket,
+        port: u16,
+        wait: Wait,
+        plainly: bool,
+    ) -> io::Result<usize> {
         self.datagrams.clear();
         self.interrupts = 0;
         self.is_drained = false;
@@ -102,7 +125,14 @@ impl RecvBatch {
         for _ in 0..16 {
             // The slabs on top, of which there may be more than room.
             let first = self.empty.len() - self.room;
-            match sys::recv_many(socket, &mut self.empty[first..], &mut self.metas, wait) {
+            let slabs = &mut self.empty[first..];
+            let received = match (slabs, self.metas.as_mut_slice()) {
+                ([slab], [meta, ..]) if plainly => {
+                    sys::recv_one(socket, slab, meta, wait).map(|()| 1)
+                }
+                (slabs, metas) => sys::recv_many(socket, slabs, metas, wait),
+            };
+            match received {
                 Ok(count) => {
                     self.is_drained = count < self.room;
                     return Ok(self.accept(count, port));
@@ -133,6 +163,9 @@ impl RecvBatch {
                 continue;
             }
             let all = self.pool.share(slab);
+            let is_alike = all.len() >= PART_BYTES_MIN && all.len() == self.last_bytes;
+            self.last_bytes = all.len();
+            self.alike = self.alike.saturating_add(usize::from(is_alike));
             let each = meta.joined_bytes;
             if each == 0 || each >= all.len() {
                 self.datagrams.push(meta.datagram(all, true));

@@ -2,6 +2,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use whimbrel_base::buffer::BufferPool;
+
 use super::*;
 use crate::interfaces::{self, Interface};
 use crate::poll::{Events, Interest, Poller, Token, Trigger};
@@ -201,7 +203,7 @@ fn the_largest_datagram_fits_and_larger_ones_are_refused() {
 #[test]
 fn what_does_not_fit_a_slab_is_marked() {
     let (sender, receiver) = (v4(), v4());
-    let pool = whimbrel_base::buffer::BufferPool::new(16, 4);
+    let pool = BufferPool::new(16, 4);
     let mut batch = RecvBatch::with_pool(2, pool);
     let _ = sender.send(receiver.local_addr(), &[&[1; 17]]).unwrap();
     let _ = sender.send(receiver.local_addr(), &[&[2; 16]]).unwrap();
@@ -495,6 +497,82 @@ fn many_of_one_size_leave_and_arrive_as_one() {
             assert!(!datagram.truncated);
         }
     }
+}
+
+#[test]
+fn what_comes_in_parts_comes_joined_once_that_is_useful() {
+    let (sender, receiver) = (v4(), v4());
+    receiver.set_packet_info(false).unwrap();
+    receiver.receive_joined_once_useful();
+    let mut batch = RecvBatch::new(1, 8);
+    let mut arrive = |sizes: usize, count: usize| {
+        let part = vec![3; sizes];
+        for _ in 0..count {
+            let sent = sender.send(receiver.local_addr(), &[&part]).unwrap();
+            assert_eq!(sent, SendOutcome::Sent(sizes));
+            let got = receive(&receiver, 1, &mut batch);
+            assert_eq!(&*got[0].payload, part);
+            assert_eq!(got[0].source, sender.local_addr());
+        }
+    };
+    // Small ones never are parts of anything.
+    arrive(100, 40);
+    assert!(!receiver.joining.is_in_force());
+    arrive(1000, 10);
+    arrive(1001, 7);
+    assert!(!receiver.joining.is_in_force());
+    arrive(1002, 2);
+    if receiver.joining.is_in_force() {
+        let sent = sender.send_segments(receiver.local_addr(), &[4; 3000], 1000);
+        assert_eq!(sent.unwrap(), SendOutcome::Sent(3000));
+        assert_eq!(receiver.recv_batch(&mut batch).unwrap(), 3);
+        let lens: Vec<_> = batch.drain().map(|it| it.payload.len()).collect();
+        assert_eq!(lens, [1000; 3]);
+    } else {
+        assert!(receiver.receive_joined().is_err(), "the system cannot");
+    }
+}
+
+#[test]
+fn received_plainly_datagrams_tell_their_source_and_whether_they_were_cut() {
+    let receiver = v4();
+    receiver.set_packet_info(false).unwrap();
+    let sender = v4();
+    for payload in [&b"0123456789abcdef"[..], b"0123456789abcdefg", b"x"] {
+        let mut batch = RecvBatch::with_pool(1, BufferPool::new(16, 4));
+        let _ = sender.send(receiver.local_addr(), &[payload]).unwrap();
+        let got = receive(&receiver, 1, &mut batch);
+        assert_eq!(&*got[0].payload, &payload[..payload.len().min(16)]);
+        assert_eq!(got[0].truncated, payload.len() > 16);
+        assert_eq!(got[0].source, sender.local_addr());
+        assert_eq!(got[0].destination, None);
+    }
+}
+
+#[test]
+fn a_connected_socket_sends_there_and_elsewhere_and_hears_nobody_else() {
+    let (first, second) = (v4(), v4());
+    let sender = v4().connected(first.local_addr()).unwrap();
+    let mut batch = RecvBatch::new(8, 8);
+    let large = vec![7; GATHERED_BYTES_MAX + 1];
+    for parts in [
+        &[&b"one"[..]][..],
+        &[b"two", b"parts"],
+        &[&large, b"and more"],
+    ] {
+        for to in [&first, &second] {
+            let bytes: usize = parts.iter().map(|it| it.len()).sum();
+            let sent = sender.send(to.local_addr(), parts).unwrap();
+            assert_eq!(sent, SendOutcome::Sent(bytes));
+            let got = receive(to, 1, &mut batch);
+            assert_eq!(&*got[0].payload, parts.concat());
+            assert_eq!(got[0].source, sender.local_addr());
+        }
+    }
+    let _ = second.send(sender.local_addr(), &[b"stranger"]).unwrap();
+    let _ = first.send(sender.local_addr(), &[b"peer"]).unwrap();
+    let got = receive(&sender, 1, &mut batch);
+    assert_eq!(&*got[0].payload, b"peer");
 }
 
 #[test]

@@ -153,13 +153,10 @@ pub(crate) fn recv_many(
     metas: &mut [RecvMeta],
     wait: Wait,
 ) -> io::Result<usize> {
-    if wait == Wait::ForOne {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
     let mut received = 0;
     for (slab, meta) in slabs.iter_mut().rev().zip(metas) {
-        match recv_one(socket, slab) {
-            Ok(described) => *meta = described,
+        match recv_one(socket, slab, meta, wait) {
+            Ok(()) => {}
             Err(error) if received == 0 => return Err(error),
             Err(_) => break,
         }
@@ -168,7 +165,16 @@ pub(crate) fn recv_many(
     Ok(received)
 }
 
-fn recv_one(socket: &Socket, slab: &mut BufferMut) -> io::Result<RecvMeta> {
+/// Receives one datagram without waiting.
+pub(crate) fn recv_one(
+    socket: &Socket,
+    slab: &mut BufferMut,
+    meta: &mut RecvMeta,
+    wait: Wait,
+) -> io::Result<()> {
+    if wait == Wait::ForOne {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     let bytes = slab.bytes();
     bytes.clear();
     let mut rooms = [MaybeUninitSlice::new(bytes.spare_capacity_mut())];
@@ -176,11 +182,12 @@ fn recv_one(socket: &Socket, slab: &mut BufferMut) -> io::Result<RecvMeta> {
     // SAFETY: the system wrote `len` octets into the spare capacity of this empty slab, and it was
     // told that capacity.
     unsafe { bytes.set_len(len.min(bytes.capacity())) };
-    Ok(RecvMeta {
+    *meta = RecvMeta {
         source: source.as_socket().unwrap_or(RecvMeta::EMPTY.source),
         truncated: flags.is_truncated(),
         ..RecvMeta::EMPTY
-    })
+    };
+    Ok(())
 }
 
 /// Sockets never block here, as calls cannot be told not to.
@@ -202,18 +209,24 @@ pub(crate) fn wait_writable(_socket: &Socket, timeout: Duration) -> io::Result<b
     Ok(true)
 }
 
-/// Sends `bytes` without waiting for room.
-pub(crate) fn send(socket: &Socket, bytes: &[u8], to: &SockAddr) -> io::Result<usize> {
-    socket.send_to(bytes, to)
+/// Sends `bytes` without waiting for room, where `to` is `None` to where the socket is connected.
+pub(crate) fn send(socket: &Socket, bytes: &[u8], to: Option<&SockAddr>) -> io::Result<usize> {
+    match to {
+        Some(to) => socket.send_to(bytes, to),
+        None => socket.send(bytes),
+    }
 }
 
-/// Sends `parts` as one datagram without waiting for room.
+/// As [`send`], of `parts` as one datagram.
 pub(crate) fn send_gathered(
     socket: &Socket,
     parts: &[IoSlice<'_>],
-    to: &SockAddr,
+    to: Option<&SockAddr>,
 ) -> io::Result<usize> {
-    socket.send_to_vectored(parts, to)
+    match to {
+        Some(to) => socket.send_to_vectored(parts, to),
+        None => socket.send_vectored(parts),
+    }
 }
 
 /// Sends the same bytes to several destinations; says how many were served. An error concerns the

@@ -1,4 +1,4 @@
-//! Many datagrams per system call: recvmmsg and sendmmsg.
+//! Datagrams in and out, many per system call: recvmmsg and sendmmsg.
 //!
 //! The kernel's tables are built on the stack for each call, so that nothing here refers to itself
 //! or must be kept in place; for the usual eight slots that is less than a kilobyte.
@@ -19,6 +19,52 @@ use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 /// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40) and one UDP_GRO (24), aligned as
 /// control messages are.
 type Control = [u64; 8];
+
+/// Receives one datagram, of which it learns nothing but where it came from: the quickest way.
+pub(crate) fn recv_one(
+    socket: &Socket,
+    slab: &mut BufferMut,
+    meta: &mut RecvMeta,
+    wait: Wait,
+) -> io::Result<()> {
+    let mut name = MaybeUninit::<libc::sockaddr_in6>::uninit();
+    let mut name_len = size_of::<libc::sockaddr_in6>() as socklen_t;
+    let bytes = slab.bytes();
+    bytes.clear();
+    let room = bytes.spare_capacity_mut();
+    // SAFETY: the name and the spare capacity may be written to, and their lengths are given.
+    let len = unsafe {
+        libc::recvfrom(
+            socket.as_raw_fd(),
+            room.as_mut_ptr().cast::<c_void>(),
+            room.len(),
+            flags(wait) | libc::MSG_TRUNC,
+            name.as_mut_ptr().cast::<libc::sockaddr>(),
+            &raw mut name_len,
+        )
+    };
+    let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
+    let truncated = len > room.len();
+    let len = len.min(room.len());
+    // SAFETY: the kernel wrote so many octets into the spare capacity of this empty slab.
+    unsafe { bytes.set_len(len) };
+    // SAFETY: the kernel wrote `name_len` octets of address into `name`.
+    let source = unsafe { address(name.as_ptr(), name_len) };
+    *meta = RecvMeta {
+        source: source.unwrap_or(RecvMeta::EMPTY.source),
+        truncated,
+        ..RecvMeta::EMPTY
+    };
+    Ok(())
+}
+
+/// How the call is told to wait for one datagram or for none.
+const fn flags(wait: Wait) -> libc::c_int {
+    match wait {
+        Wait::No => libc::MSG_DONTWAIT,
+        Wait::ForOne => 0,
+    }
+}
 
 /// Receives up to `slabs.len()` datagrams, waiting for none or for the first. The first goes into
 /// the **last** slab, so that callers can pop what was filled; `metas[0]` describes the first.
@@ -97,12 +143,8 @@ unsafe fn recv_into(
 ) -> io::Result<usize> {
     let fd = socket.as_raw_fd();
     if count == 1 {
-        let flags = match wait {
-            Wait::No => libc::MSG_DONTWAIT,
-            Wait::ForOne => 0,
-        };
         // SAFETY: by this function's contract there is one whole header.
-        let len = unsafe { libc::recvmsg(fd, &raw mut (*headers).msg_hdr, flags) };
+        let len = unsafe { libc::recvmsg(fd, &raw mut (*headers).msg_hdr, flags(wait)) };
         let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
         // SAFETY: as above.
         unsafe { (*headers).msg_len = len as c_uint };
@@ -116,18 +158,24 @@ unsafe fn recv_into(
     check(unsafe { libc::recvmmsg(fd, headers, count as c_uint, flags, ptr::null_mut()) })
 }
 
-/// Sends `bytes` without waiting for room.
-pub(crate) fn send(socket: &Socket, bytes: &[u8], to: &SockAddr) -> io::Result<usize> {
-    socket.send_to_with_flags(bytes, to, libc::MSG_DONTWAIT)
+/// Sends `bytes` without waiting for room, where `to` is `None` to where the socket is connected.
+pub(crate) fn send(socket: &Socket, bytes: &[u8], to: Option<&SockAddr>) -> io::Result<usize> {
+    match to {
+        Some(to) => socket.send_to_with_flags(bytes, to, libc::MSG_DONTWAIT),
+        None => socket.send_with_flags(bytes, libc::MSG_DONTWAIT),
+    }
 }
 
-/// Sends `parts` as one datagram without waiting for room.
+/// As [`send`], of `parts` as one datagram.
 pub(crate) fn send_gathered(
     socket: &Socket,
     parts: &[IoSlice<'_>],
-    to: &SockAddr,
+    to: Option<&SockAddr>,
 ) -> io::Result<usize> {
-    socket.send_to_vectored_with_flags(parts, to, libc::MSG_DONTWAIT)
+    match to {
+        Some(to) => socket.send_to_vectored_with_flags(parts, to, libc::MSG_DONTWAIT),
+        None => socket.send_vectored_with_flags(parts, libc::MSG_DONTWAIT),
+    }
 }
 
 /// Sends the same bytes to up to [`BATCH_MAX`] destinations; says how many were served. An error
@@ -214,13 +262,27 @@ unsafe fn read_data<T: Copy>(message: &libc::cmsghdr) -> T {
 }
 
 fn source(header: &libc::msghdr) -> Option<SocketAddr> {
-    let len = header.msg_namelen as usize;
+    // SAFETY: the kernel wrote `msg_namelen` octets of address into a `sockaddr_in6` of ours.
+    unsafe {
+        address(
+            header.msg_name.cast::<libc::sockaddr_in6>(),
+            header.msg_namelen,
+        )
+    }
+}
+
+/// The address at `name`.
+///
+/// # Safety
+/// So many octets of `name` were written to.
+unsafe fn address(name: *const libc::sockaddr_in6, len: socklen_t) -> Option<SocketAddr> {
+    let len = len as usize;
     if len < size_of::<libc::sockaddr_in>() {
         return None;
     }
-    // SAFETY: the kernel wrote `len` octets of address, at least a whole `sockaddr_in`, into a
-    // `sockaddr_in6` of ours, which is aligned for both.
-    let v4 = unsafe { ptr::read(header.msg_name.cast::<libc::sockaddr_in>()) };
+    // SAFETY: there is at least a whole `sockaddr_in` in a `sockaddr_in6`, which is aligned for
+    // both.
+    let v4 = unsafe { ptr::read(name.cast::<libc::sockaddr_in>()) };
     match libc::c_int::from(v4.sin_family) {
         libc::AF_INET => Some(SocketAddr::V4(SocketAddrV4::new(
             Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes()),
@@ -228,7 +290,7 @@ fn source(header: &libc::msghdr) -> Option<SocketAddr> {
         ))),
         libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
             // SAFETY: as above, with a whole `sockaddr_in6`.
-            let v6 = unsafe { ptr::read(header.msg_name.cast::<libc::sockaddr_in6>()) };
+            let v6 = unsafe { ptr::read(name) };
             Some(SocketAddr::V6(SocketAddrV6::new(
                 Ipv6Addr::from(v6.sin6_addr.s6_addr),
                 u16::from_be(v6.sin6_port),
