@@ -54,6 +54,7 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
 const NO_FAST_PATHS: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "off"),
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+    ("WHIMBREL_CONNECTED_SOCKETS", "off"),
     ("WHIMBREL_WAITING", "sleep"),
 ];
 

@@ -31,8 +31,9 @@ use crate::error::Error;
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
-/// `WHIMBREL_STATISTICS` (`on` or `off`), `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`),
-/// `WHIMBREL_WAITING` (`auto`, `auto:` and so many microseconds, `receive`, `sleep` or `spin`), and
+/// `WHIMBREL_STATISTICS` and `WHIMBREL_CONNECTED_SOCKETS` (`on` or `off`),
+/// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_WAITING` (`auto`, `auto:` and
+/// so many microseconds, `receive`, `sleep` or `spin`), and
 /// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
 /// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
 /// program says otherwise.
@@ -220,6 +221,16 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether what is sent often to the same address leaves by a socket that is connected to it,
+    /// for which the system looks up the way once; on by default, also by
+    /// `WHIMBREL_CONNECTED_SOCKETS`. There are at most eight such sockets of each IP version; each
+    /// sends from a port of its own, where all else leaves from the port that discovery tells of.
+    #[must_use]
+    pub fn connected_sockets(mut self, yes: bool) -> Self {
+        self.asked.connected_sockets = Some(yes);
+        self
+    }
+
     /// Whether others may read what its writers and readers have counted, on the topic
     /// [`crate::statistics::TOPIC_NAME`], as `whimbrel ls -v` does; off by default, also by
     /// `WHIMBREL_STATISTICS`. Where it is on, discovery tells of one writer more; while nobody
@@ -321,6 +332,7 @@ impl DomainParticipantBuilder {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,
                 faults: self.faults,
                 offload: settings.segmentation_offload.value,
+                connects: settings.connected_sockets.value,
             },
         };
         let interfaces = selection.interfaces;

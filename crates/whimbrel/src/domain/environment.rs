@@ -81,6 +81,12 @@ pub(super) const MULTICAST_DATA: Variable = Variable {
     check: |text| values::data_group(text).map(drop),
 };
 
+pub(super) const CONNECTED_SOCKETS: Variable = Variable {
+    name: "WHIMBREL_CONNECTED_SOCKETS",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     name: "WHIMBREL_SEGMENTATION_OFFLOAD",
     allowed: "on, off or auto",
@@ -100,6 +106,7 @@ pub(super) const WAITING: Variable = Variable {
 };
 
 const VARIABLES: &[Variable] = &[
+    CONNECTED_SOCKETS,
     DISCOVERY_RATE,
     DOMAIN,
     INTERFACES,
@@ -265,10 +272,11 @@ mod tests {
             &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
-                 allowed: WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, \
-                 WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, \
-                 WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, WHIMBREL_PEERS, \
-                 WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
+                 allowed: WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
+                 WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
+                 WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
+                 WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_STATISTICS, \
+                 WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

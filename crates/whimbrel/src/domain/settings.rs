@@ -9,8 +9,8 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES,
-    MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, STATISTICS, Variable, WAITING,
+    CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG,
+    MESSAGE_BYTES, MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, STATISTICS, Variable, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -88,6 +88,7 @@ pub(super) struct Asked {
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
     pub(super) segmentation_offload: Option<Offload>,
+    pub(super) connected_sockets: Option<bool>,
     pub(super) statistics: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
@@ -135,6 +136,7 @@ pub(super) struct Settings {
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
     pub(super) segmentation_offload: Sourced<Offload>,
+    pub(super) connected_sockets: Sourced<bool>,
     pub(super) statistics: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
@@ -204,7 +206,8 @@ impl Settings {
                 values::offload,
                 Offload::default(),
             )?,
-            statistics: switch(asked.statistics, environment, STATISTICS)?,
+            connected_sockets: on_unless(asked.connected_sockets, environment, CONNECTED_SOCKETS)?,
+            statistics: off_unless(asked.statistics, environment, STATISTICS)?,
             log: either_or(asked.log, environment, LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
         };
@@ -308,6 +311,20 @@ impl Settings {
                 DISCOVERY_RATE,
                 u64::to_string,
             ),
+        ];
+        list.extend(self.list_sending());
+        list.extend([
+            of_variable("statistics", &self.statistics, STATISTICS, on_or_off),
+            of_variable("log", &self.log, LOG, |aloud| {
+                if *aloud { "warn" } else { "off" }.into()
+            }),
+        ]);
+        list.extend(self.list_limits());
+        list
+    }
+
+    fn list_sending(&self) -> [Setting; 3] {
+        [
             of_variable(
                 "message_bytes_max",
                 &self.message_bytes_max,
@@ -320,13 +337,13 @@ impl Settings {
                 SEGMENTATION_OFFLOAD,
                 ToString::to_string,
             ),
-            of_variable("statistics", &self.statistics, STATISTICS, on_or_off),
-            of_variable("log", &self.log, LOG, |aloud| {
-                if *aloud { "warn" } else { "off" }.into()
-            }),
-        ];
-        list.extend(self.list_limits());
-        list
+            of_variable(
+                "connected_sockets",
+                &self.connected_sockets,
+                CONNECTED_SOCKETS,
+                on_or_off,
+            ),
+        ]
     }
 
     fn list_limits(&self) -> impl Iterator<Item = Setting> {
@@ -377,12 +394,21 @@ fn either_or<T>(
 }
 
 /// What the program said, else the environment, else off.
-fn switch(
+fn off_unless(
     said: Option<bool>,
     environment: &Environment,
     variable: Variable,
 ) -> Result<Sourced<bool>, Error> {
     either_or(said, environment, variable, values::switch, false)
+}
+
+/// As [`off_unless`], else on.
+fn on_unless(
+    said: Option<bool>,
+    environment: &Environment,
+    variable: Variable,
+) -> Result<Sourced<bool>, Error> {
+    either_or(said, environment, variable, values::switch, true)
 }
 
 fn said<T>(name: &str, text: &str, read: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {

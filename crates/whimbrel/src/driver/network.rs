@@ -55,6 +55,8 @@ pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
     pub(crate) offload: Offload,
+    /// Addresses to which much is sent get sockets of their own.
+    pub(crate) connects: bool,
 }
 
 /// The group by which new samples come to readers, one datagram for all of them.

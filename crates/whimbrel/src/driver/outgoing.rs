@@ -5,16 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use whimbrel_net::interfaces::Interface;
-use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
+use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
 
-use super::network::{Fittings, Offload};
+use super::connected::Connected;
+use super::network::Fittings;
+use super::opening::bind;
 use super::sync::{Arc, Mutex, OnceLock, lock};
-
-/// Wanted size of receive buffers, in octets.
-const RECV_BUFFER_BYTES: usize = 4 << 20;
-
-/// Wanted size of send buffers, in octets.
-const SEND_BUFFER_BYTES: usize = 1 << 20;
 
 /// How long room is waited for at a time.
 const FULL_WAIT: Duration = Duration::from_millis(2);
@@ -39,14 +35,26 @@ pub(crate) struct Outgoing {
     pub(crate) socket: Arc<UdpSocket>,
     /// Index and address of the interface out of which multicast goes.
     aim: Mutex<Option<(u32, Option<Ipv4Addr>)>>,
+    /// Others, for addresses to which much is sent.
+    connected: Option<Connected>,
 }
 
 impl Outgoing {
-    /// Sends by `socket`.
-    pub(crate) fn new(socket: Arc<UdpSocket>) -> Self {
+    /// All leaves by `socket`.
+    fn alone(socket: Arc<UdpSocket>) -> Self {
         Self {
             socket,
             aim: Mutex::default(),
+            connected: None,
+        }
+    }
+
+    /// Much of what is sent to one address leaves by a socket beside `socket`, unless `fittings`
+    /// say that none does.
+    pub(crate) fn new(socket: Arc<UdpSocket>, fittings: &Fittings) -> Self {
+        Self {
+            connected: fittings.connects.then(|| Connected::new(fittings)),
+            ..Self::alone(socket)
         }
     }
 
@@ -61,10 +69,38 @@ impl Outgoing {
         aim.is_some()
     }
 
-    /// Waits for room a little.
-    pub(crate) fn wait_for_room(&self) {
+    /// Sends as `oversize` says.
+    ///
+    /// # Errors
+    /// As of [`UdpSocket::send`].
+    pub(crate) fn send(
+        &self,
+        to: SocketAddr,
+        parts: &[&[u8]],
+        oversize: Oversize,
+    ) -> io::Result<SendOutcome> {
+        // Only the main socket is ever told to send in pieces.
+        let connected = self.connected.as_ref();
+        let connected = connected.filter(|_| oversize == Oversize::Drop);
+        let sent = connected.and_then(|it| it.send(&self.socket, to, parts));
+        sent.map_or_else(|| self.socket.send(to, parts), Ok)
+    }
+
+    /// Waits for room on the way to `to` a little.
+    pub(crate) fn wait_for_room(&self, to: SocketAddr) {
+        let wait = |socket: &UdpSocket| socket.wait_writable(FULL_WAIT);
+        let connected = self.connected.as_ref();
         // A wait that fails only makes the next try come sooner.
-        let _ = self.socket.wait_writable(FULL_WAIT);
+        let _ = connected
+            .and_then(|it| it.with(to, wait))
+            .unwrap_or_else(|| wait(&self.socket));
+    }
+
+    /// Ways may have changed.
+    pub(crate) fn forget_ways(&self) {
+        if let Some(connected) = &self.connected {
+            connected.clear();
+        }
     }
 
     /// Where it is bound.
@@ -99,38 +135,11 @@ impl Bulk {
             let local = SocketAddr::new(ip, 0);
             let socket = bind(&self.fittings, local, PortUse::Exclusive).ok()?;
             socket.set_bulk_priority().ok()?;
-            Some(Outgoing::new(socket))
+            Some(Outgoing::alone(socket))
         };
         opened.get_or_init(open).as_ref()
     }
 }
 
-/// Opens a socket at `addr`.
-///
-/// # Errors
-/// The address is taken or the system refuses.
-pub(crate) fn bind(
-    fittings: &Fittings,
-    addr: SocketAddr,
-    port_use: PortUse,
-) -> io::Result<Arc<UdpSocket>> {
-    let mut socket = UdpSocket::bind(addr, port_use)?;
-    socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
-    socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
-    if fittings.offload != Offload::Never {
-        // One by one they arrive as well.
-        let _ = socket.receive_joined();
-    }
-    // Where the system leaves no choice it fragments.
-    let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
-    if let Some(tap) = &fittings.tap {
-        socket = socket.with_tap(Arc::clone(tap));
-    } else {
-        // Only captures show where a datagram was meant to go.
-        let _ = socket.set_packet_info(false);
-    }
-    if let Some(faults) = fittings.faults.filter(|_| port_use == PortUse::Exclusive) {
-        socket = socket.with_faults(faults);
-    }
-    Ok(Arc::new(socket))
-}
+#[cfg(all(test, not(shuttle)))]
+mod tests;

@@ -11,7 +11,8 @@ use whimbrel_proto::Addresses;
 
 use super::joined::Joined;
 use super::network::{DataGroup, Network, interface_addresses};
-use super::outgoing::{Bulk, Outgoing, Oversize, Way, bind};
+use super::opening::bind;
+use super::outgoing::{Bulk, Outgoing, Oversize, Way};
 use super::ports;
 use super::sharing::Waiting;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -91,6 +92,8 @@ impl Sockets {
         interfaces: &[Interface],
     ) -> Vec<Arc<UdpSocket>> {
         lock(&self.paths).clear();
+        let unicast = self.v4.iter().chain(&self.v6);
+        unicast.for_each(Outgoing::forget_ways);
         let old = self.groups();
         let mut new = Vec::new();
         let groups = group_addresses(network).filter_map(|at| {
@@ -283,7 +286,7 @@ impl Sockets {
                 Ok(SendOutcome::Full) if way.waits_left > 0 => {
                     way.waits_left -= usize::from(has_waited);
                     has_waited = true;
-                    by.wait_for_room();
+                    by.wait_for_room(to);
                 }
                 Ok(SendOutcome::Full) => {
                     let count = rest.len().div_ceil(usize::from(each).max(1));
@@ -329,7 +332,7 @@ impl Sockets {
     ) -> SendOutcome {
         let mut has_waited = false;
         loop {
-            match by.socket.send(to, parts) {
+            match by.send(to, parts, way.oversize) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -339,7 +342,7 @@ impl Sockets {
                     // Only waits in vain count: room that comes is used for as long as it comes.
                     way.waits_left -= usize::from(has_waited);
                     has_waited = true;
-                    by.wait_for_room();
+                    by.wait_for_room(to);
                 }
                 Ok(SendOutcome::Full) => break,
                 Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
@@ -394,7 +397,7 @@ fn bind_pair(network: &Network, port: u16) -> io::Result<PerVersion> {
                     PortUse::Exclusive,
                 )
             })
-            .map(|bound| bound.map(Outgoing::new))
+            .map(|bound| bound.map(|socket| Outgoing::new(socket, &network.fittings)))
             .transpose()
     };
     let v4 = open(any_v4, network.families.v4)?;

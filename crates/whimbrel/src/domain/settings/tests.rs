@@ -30,6 +30,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_LOG", "off"),
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ("WHIMBREL_CONNECTED_SOCKETS", "off"),
         ("WHIMBREL_MULTICAST_DATA", "239.255.1.2"),
         ("WHIMBREL_STATISTICS", "on"),
         ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
@@ -51,6 +52,9 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     let offload = ("off", variable("WHIMBREL_SEGMENTATION_OFFLOAD"));
     check(&nothing, &pairs, "segmentation_offload", offload);
     check(&nothing, &[], "segmentation_offload", ("auto", default));
+    let connected = ("off", variable("WHIMBREL_CONNECTED_SOCKETS"));
+    check(&nothing, &pairs, "connected_sockets", connected);
+    check(&nothing, &[], "connected_sockets", ("on", default));
     check(&nothing, &[], "multicast_data", ("off", default));
     let group = ("239.255.1.2", variable("WHIMBREL_MULTICAST_DATA"));
     check(&nothing, &pairs, "multicast_data", group);

@@ -1,0 +1,158 @@
+//! Sockets that are connected to the addresses to which most is sent: the way there is looked up
+//! once, not with every datagram.
+//!
+//! They receive nothing, as nobody knows their ports. What they cannot send leaves by the socket of
+//! the participant, which is never connected.
+
+use std::net::SocketAddr;
+
+use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
+
+use super::network::Fittings;
+use super::opening::open;
+use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use super::sync::{Arc, Mutex, Snapshot, lock, try_lock};
+
+/// How many there are at most.
+pub(super) const LINES_MAX: usize = 8;
+
+/// Datagrams to an address before it is worth a socket.
+pub(super) const WORTH: u32 = 64;
+
+/// Counters of datagrams, shared by the addresses that fall to the same one.
+const COUNTERS: usize = 32;
+
+/// Sockets of one IP version, each connected to an address.
+pub(super) struct Connected {
+    fittings: Fittings,
+    lines: Snapshot<Vec<Arc<Line>>>,
+    counters: [AtomicU32; COUNTERS],
+    /// Held while a line is added or taken away.
+    changing: Mutex<()>,
+}
+
+struct Line {
+    to: SocketAddr,
+    socket: UdpSocket,
+    /// Something left by it since it was last asked who does without.
+    is_used: AtomicBool,
+}
+
+impl Connected {
+    /// None yet; each is to have `fittings`.
+    pub(super) fn new(fittings: &Fittings) -> Self {
+        Self {
+            fittings: fittings.clone(),
+            lines: Snapshot::default(),
+            counters: std::array::from_fn(|_| AtomicU32::new(0)),
+            changing: Mutex::new(()),
+        }
+    }
+
+    /// Sends `parts` where there is a socket for `to`; `None` where they are to leave by `main`.
+    pub(super) fn send(
+        &self,
+        main: &UdpSocket,
+        to: SocketAddr,
+        parts: &[&[u8]],
+    ) -> Option<SendOutcome> {
+        let lines = self.lines.load();
+        let Some(line) = lines.iter().find(|line| line.to == to) else {
+            self.count(main, to);
+            return None;
+        };
+        if !line.is_used.load(Ordering::Relaxed) {
+            line.is_used.store(true, Ordering::Relaxed);
+        }
+        match line.socket.send(to, parts) {
+            Ok(SendOutcome::Refused) | Err(_) => {
+                // Nobody is there any more, or the way has changed.
+                self.change(&lock(&self.changing), |lines| {
+                    lines.retain(|it| !Arc::ptr_eq(it, line));
+                });
+                None
+            }
+            Ok(outcome) => Some(outcome),
+        }
+    }
+
+    /// The socket for `to`, if there is one.
+    pub(super) fn with<R>(&self, to: SocketAddr, f: impl FnOnce(&UdpSocket) -> R) -> Option<R> {
+        let lines = self.lines.load();
+        let line = lines.iter().find(|line| line.to == to);
+        line.map(|line| f(&line.socket))
+    }
+
+    /// How many there are.
+    #[cfg(all(test, not(shuttle)))]
+    pub(super) fn len(&self) -> usize {
+        self.lines.load().len()
+    }
+
+    /// Forgets all: ways may have changed.
+    pub(super) fn clear(&self) {
+        self.change(&lock(&self.changing), Vec::clear);
+    }
+
+    fn change(&self, _changing: &impl Sized, change: impl FnOnce(&mut Vec<Arc<Line>>)) {
+        let mut lines = Vec::clone(&self.lines.load());
+        change(&mut lines);
+        self.lines.store(Arc::new(lines));
+    }
+
+    /// One more leaves for `to` without a socket of its own.
+    fn count(&self, main: &UdpSocket, to: SocketAddr) {
+        if to.ip().is_multicast() {
+            // Out of which interface it goes is told to the main socket.
+            return;
+        }
+        let Some(counter) = self.counters.get(usize::from(to.port()) % COUNTERS) else {
+            return;
+        };
+        if counter.fetch_add(1, Ordering::Relaxed) >= WORTH {
+            counter.store(0, Ordering::Relaxed);
+            self.add(main, to);
+        }
+    }
+
+    fn add(&self, main: &UdpSocket, to: SocketAddr) {
+        // Whoever is late finds it there.
+        let Some(changing) = try_lock(&self.changing) else {
+            return;
+        };
+        let lines = self.lines.load();
+        if lines.iter().any(|line| line.to == to) {
+            return;
+        }
+        let mut spared = None;
+        if lines.len() >= LINES_MAX {
+            // The next to come may have the place of who does without until then.
+            let mut idle = lines
+                .iter()
+                .filter(|it| !it.is_used.swap(false, Ordering::Relaxed));
+            spared = idle.next().cloned();
+            idle.for_each(drop);
+            if spared.is_none() {
+                return;
+            }
+        }
+        let local = SocketAddr::new(main.local_addr().ip(), 0);
+        let opened = open(&self.fittings, local, PortUse::Exclusive);
+        let Ok(socket) = opened.and_then(|socket| socket.connected(to)) else {
+            return;
+        };
+        let line = Arc::new(Line {
+            to,
+            socket,
+            is_used: AtomicBool::new(true),
+        });
+        self.change(&changing, |lines| {
+            lines.retain(|it| {
+                !spared
+                    .as_ref()
+                    .is_some_and(|spared| Arc::ptr_eq(it, spared))
+            });
+            lines.push(line);
+        });
+    }
+}

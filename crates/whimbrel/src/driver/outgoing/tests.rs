@@ -1,0 +1,128 @@
+use std::net::{IpAddr, Ipv4Addr, UdpSocket as StdSocket};
+
+use super::*;
+use crate::driver::connected::{LINES_MAX, WORTH};
+
+const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// What sends.
+fn outgoing(connects: bool) -> Outgoing {
+    let fittings = Fittings {
+        connects,
+        ..Fittings::default()
+    };
+    let main = bind(&fittings, ANY, PortUse::Exclusive).unwrap();
+    Outgoing::new(main, &fittings)
+}
+
+fn receiver() -> StdSocket {
+    let socket = StdSocket::bind(ANY).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    socket
+}
+
+/// Sends one datagram to `to` and gives back from where it came.
+fn source(by: &Outgoing, to: &StdSocket, oversize: Oversize) -> SocketAddr {
+    let sent = by.send(to.local_addr().unwrap(), &[b"da", b"ta"], oversize);
+    assert_eq!(sent.unwrap(), SendOutcome::Sent(4));
+    let mut room = [0; 16];
+    let (len, from) = to.recv_from(&mut room).unwrap();
+    assert_eq!(&room[..len], b"data");
+    from
+}
+
+/// The sources of as many datagrams as make an address worth a socket, and a few more.
+fn sources(by: &Outgoing, to: &StdSocket, oversize: Oversize) -> Vec<SocketAddr> {
+    let count = WORTH + 4;
+    (0..count).map(|_| source(by, to, oversize)).collect()
+}
+
+#[test]
+fn what_is_sent_often_leaves_by_a_socket_of_its_own_and_all_arrives() {
+    let by = outgoing(true);
+    let to = receiver();
+    let sources = sources(&by, &to, Oversize::Drop);
+    let main = by.local_addr();
+    assert_eq!(sources[0], main);
+    let own = *sources.last().unwrap();
+    assert_ne!(own, main);
+    // What may have to leave in pieces does not, and neither does what goes elsewhere.
+    assert_eq!(source(&by, &to, Oversize::InPieces), main);
+    assert_eq!(source(&by, &receiver(), Oversize::Drop), main);
+    assert_eq!(source(&by, &to, Oversize::Drop), own);
+    by.wait_for_room(to.local_addr().unwrap());
+    by.forget_ways();
+    assert_eq!(source(&by, &to, Oversize::Drop), main);
+}
+
+#[test]
+fn none_is_opened_where_that_is_not_wanted_or_in_pieces() {
+    let to = receiver();
+    let by = outgoing(false);
+    let main = by.local_addr();
+    assert!(
+        sources(&by, &to, Oversize::Drop)
+            .iter()
+            .all(|it| *it == main)
+    );
+    let by = outgoing(true);
+    let main = by.local_addr();
+    assert!(
+        sources(&by, &to, Oversize::InPieces)
+            .iter()
+            .all(|it| *it == main)
+    );
+}
+
+#[test]
+fn groups_get_none() {
+    let by = outgoing(true);
+    let group = SocketAddr::from(([239, 255, 7, 7], 7400));
+    for _ in 0..=2 * WORTH {
+        // Without a route for it nothing leaves.
+        let _ = by.send(group, &[b"data"], Oversize::Drop);
+    }
+    assert_eq!(by.connected.as_ref().unwrap().len(), 0);
+}
+
+#[test]
+fn who_comes_back_after_silence_still_gets_all() {
+    let by = outgoing(true);
+    let to = receiver();
+    let own = *sources(&by, &to, Oversize::Drop).last().unwrap();
+    assert_ne!(own, by.local_addr());
+    let at = to.local_addr().unwrap();
+    drop(to);
+    for _ in 0..10 {
+        // The system tells of each that nobody listens.
+        let _ = by.send(at, &[b"data"], Oversize::Drop).unwrap();
+    }
+    let Ok(back) = StdSocket::bind(at) else {
+        // Somebody else has the port by now.
+        return;
+    };
+    back.set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    for _ in 0..10 {
+        source(&by, &back, Oversize::Drop);
+    }
+}
+
+#[test]
+fn there_are_few_and_who_sends_no_more_makes_place() {
+    let by = outgoing(true);
+    let receivers: Vec<StdSocket> = (0..LINES_MAX + 4).map(|_| receiver()).collect();
+    for to in &receivers {
+        sources(&by, to, Oversize::Drop);
+    }
+    let lines = || by.connected.as_ref().unwrap().len();
+    assert_eq!(lines(), LINES_MAX);
+    // Nobody else sends any more, which is known after as many datagrams twice.
+    let newcomer = receiver();
+    sources(&by, &newcomer, Oversize::Drop);
+    let last = *sources(&by, &newcomer, Oversize::Drop).last().unwrap();
+    assert_ne!(last, by.local_addr());
+    assert_eq!(lines(), LINES_MAX);
+}
