@@ -190,6 +190,17 @@ impl Bundle {
         self.rate.note_packing(took);
     }
 
+    /// True where what waits does so by itself and nothing more is likely to come.
+    pub(super) fn is_burst_over(&self) -> bool {
+        if self.bundling != Bundling::Automatic || self.holds > 0 || self.from.is_none() {
+            return false;
+        }
+        match &self.shared_rate {
+            Some(shared) if self.waits_for_others => shared.is_burst_over(),
+            _ => self.rate.is_burst_over(),
+        }
+    }
+
     /// Whether what is written now is to wait unless there was a pause before it.
     pub(super) fn is_gathering(&self) -> bool {
         self.holds > 0

@@ -48,6 +48,16 @@ impl Writer {
         }
     }
 
+    /// Lets what waits leave at the next transmission where as many changes have come, of this and
+    /// other writers, as usually do before a pause; true where it did.
+    pub fn leave_after_burst(&mut self) -> bool {
+        let is_over = self.bundle.is_burst_over();
+        if is_over {
+            self.bundle.leave(Cause::Idle);
+        }
+        is_over
+    }
+
     /// Lets what waits leave at the next transmission because that of another writer does, unless
     /// it is to wait for [`Writer::resume`].
     pub fn leave_along(&mut self) {

@@ -32,12 +32,50 @@ struct Streak {
     len: u32,
     /// How many it takes.
     min: u32,
+    burst: Burst,
+}
+
+/// Changes between two pauses. Programs that do the same again and again write as many each time,
+/// so what waits need not wait for more once that many are there.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Burst {
+    len: u32,
+    /// That of the one before.
+    last: u32,
+    /// That of two in a row; 0 while there were none.
+    usual: u32,
+}
+
+impl Burst {
+    /// With one more change, after a pause that `ends` the burst, or not.
+    fn after(self, ends: bool) -> Self {
+        if !ends {
+            let len = self.len.saturating_add(1);
+            return Self { len, ..self };
+        }
+        let again = self.len == self.last;
+        Self {
+            len: 1,
+            last: self.len,
+            usual: if again { self.len } else { self.usual },
+        }
+    }
+
+    /// True where the last change was the last of as many as usual.
+    fn is_over(self) -> bool {
+        self.len == self.usual
+    }
 }
 
 impl Streak {
     const NONE: Self = Self {
         len: 0,
         min: STREAK_MIN,
+        burst: Burst {
+            len: 0,
+            last: 0,
+            usual: 0,
+        },
     };
 
     /// After a change that came `pause` after the one before had left, which took `cost`.
@@ -53,8 +91,10 @@ impl Streak {
             0
         };
         let max = self.min.saturating_mul(2).max(STREAK_MAX);
+        let ends = !pressed && pause >= cost.times(PAUSE_COSTS);
         Self {
             len: len.min(max),
+            burst: self.burst.after(ends),
             ..self
         }
     }
@@ -64,6 +104,7 @@ impl Streak {
         Self {
             len: 0,
             min: self.min.saturating_mul(2).min(STREAK_MIN_MAX),
+            ..self
         }
     }
 
@@ -141,6 +182,11 @@ impl Rate {
         self.streak.is_high()
     }
 
+    /// True where no more changes are likely to come for now.
+    pub(super) fn is_burst_over(&self) -> bool {
+        self.streak.burst.is_over()
+    }
+
     /// What sending takes.
     pub(super) fn cost(&self) -> Duration {
         self.cost
@@ -155,6 +201,9 @@ pub struct SharedRate {
     ready_at: AtomicU64,
     streak_len: AtomicU32,
     streak_min: AtomicU32,
+    burst_len: AtomicU32,
+    burst_last: AtomicU32,
+    burst_usual: AtomicU32,
     /// Stands for the addresses to which the last one went.
     destination: AtomicU64,
 }
@@ -165,6 +214,9 @@ impl Default for SharedRate {
             ready_at: AtomicU64::new(0),
             streak_len: AtomicU32::new(Streak::NONE.len),
             streak_min: AtomicU32::new(Streak::NONE.min),
+            burst_len: AtomicU32::new(0),
+            burst_last: AtomicU32::new(0),
+            burst_usual: AtomicU32::new(0),
             destination: AtomicU64::new(0),
         }
     }
@@ -182,7 +234,14 @@ impl SharedRate {
         }
         let streak = self.change(|streak| match is_same {
             true => streak.after(now.since(ready_at), cost, false),
-            false => Streak { len: 0, ..streak },
+            false => Streak {
+                len: 0,
+                burst: Burst {
+                    len: 0,
+                    ..streak.burst
+                },
+                ..streak
+            },
         });
         streak.is_high()
     }
@@ -197,18 +256,38 @@ impl SharedRate {
         self.change(Streak::company);
     }
 
+    /// True where no more changes are likely to come for now.
+    pub(super) fn is_burst_over(&self) -> bool {
+        self.streak().burst.is_over()
+    }
+
+    fn streak(&self) -> Streak {
+        let read = |of: &AtomicU32| of.load(Ordering::Relaxed);
+        Streak {
+            len: read(&self.streak_len),
+            min: read(&self.streak_min),
+            burst: Burst {
+                len: read(&self.burst_len),
+                last: read(&self.burst_last),
+                usual: read(&self.burst_usual),
+            },
+        }
+    }
+
     /// What `change` makes of the streak; what stays as it is is not written.
     fn change(&self, change: impl FnOnce(Streak) -> Streak) -> Streak {
-        let before = Streak {
-            len: self.streak_len.load(Ordering::Relaxed),
-            min: self.streak_min.load(Ordering::Relaxed),
-        };
+        let before = self.streak();
         let after = change(before);
-        if after.len != before.len {
-            self.streak_len.store(after.len, Ordering::Relaxed);
-        }
-        if after.min != before.min {
-            self.streak_min.store(after.min, Ordering::Relaxed);
+        for (to, before, after) in [
+            (&self.streak_len, before.len, after.len),
+            (&self.streak_min, before.min, after.min),
+            (&self.burst_len, before.burst.len, after.burst.len),
+            (&self.burst_last, before.burst.last, after.burst.last),
+            (&self.burst_usual, before.burst.usual, after.burst.usual),
+        ] {
+            if after != before {
+                to.store(after, Ordering::Relaxed);
+            }
         }
         after
     }

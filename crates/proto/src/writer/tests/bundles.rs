@@ -516,6 +516,77 @@ fn writers_that_are_fast_together_leave_together_where_they_write_to_the_same_ad
     assert_eq!(take_turns(&mut crowd(&others, every_other), 3, fast), None);
 }
 
+/// Has writers write in bursts, each as many samples as `counts` say, with a millisecond between
+/// them, and gives how long after its burst the last sample of each left.
+fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Duration> {
+    let mut waits = Vec::new();
+    let (mut now, many) = (NOW, writers.len());
+    for count in counts {
+        now = now.after(Duration::from_millis(1));
+        let mut left = 0;
+        for number in 0..count {
+            now = now.after(Duration::from_nanos(500));
+            let at = number % many;
+            let mut gone = put(&mut writers[at], &mut Wire::default(), now, 1)[0];
+            if gone == 0 && writers[at].leave_after_burst() {
+                for other in &mut *writers {
+                    other.leave_along();
+                    let mut sent = Wire::default();
+                    other.poll_transmit(now, &mut sent);
+                    gone += sent.words().iter().filter(|word| **word == "data").count();
+                }
+            }
+            left += gone;
+            if gone > 0 {
+                let began = now;
+                now = now.after(Duration::from_micros(6));
+                writers[at].note_departure(began, now);
+            }
+        }
+        let ended = now;
+        for writer in &mut *writers {
+            if let Some((at, _)) = writer.poll_timeout().filter(|_| writer.is_waiting()) {
+                let mut sent = Wire::default();
+                writer.handle_timeout(at);
+                writer.poll_transmit(at, &mut sent);
+                left += sent.words().iter().filter(|word| **word == "data").count();
+                now = now.max(at);
+            }
+        }
+        assert_eq!(left, count);
+        waits.push(now.since(ended));
+    }
+    waits
+}
+
+#[test]
+fn the_end_of_a_burst_that_comes_again_and_again_is_known() {
+    for many in [1, 30] {
+        let late = |counts: &mut dyn Iterator<Item = usize>| {
+            let waits = bursts(&mut crowd(&vec![7411; many], |_| {}), counts);
+            let late = waits.iter().map(|it| *it > Duration::ZERO);
+            late.collect::<Vec<_>>()
+        };
+        let known = late(&mut (0..20).map(|_| 30));
+        assert!(known[0], "{many}: nothing is known of the first");
+        assert!(known[4..].iter().all(|late| !late), "{many}: {known:?}");
+        // Another length is soon as well known.
+        let changed = late(&mut (0..20).map(|round| if round < 10 { 30 } else { 24 }));
+        assert!(
+            changed[14..].iter().all(|late| !late),
+            "{many}: {changed:?}"
+        );
+        // Where they differ all the time nothing waits longer than for a burst of which nothing is
+        // known.
+        let differ = (1..200).map(|round| 10 + round * 7 % 23);
+        let waits = bursts(&mut crowd(&vec![7411; many], |_| {}), differ);
+        assert!(
+            waits.iter().all(|it| *it <= Duration::from_micros(200)),
+            "{many}"
+        );
+    }
+}
+
 #[test]
 fn lone_samples_beside_the_stream_of_another_writer_leave_at_once() {
     let mut writers = crowd(&[7411, 7411], |_| {});

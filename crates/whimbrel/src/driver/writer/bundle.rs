@@ -32,8 +32,11 @@ impl WriterCore {
         let others = self.sockets.waiting.bytes();
         let others = others.saturating_sub(state.waiting_bytes);
         let all = others.saturating_add(state.machine.waiting_bytes());
-        if others > 0 && state.machine.is_filled_by(all) {
+        let filled = others > 0 && state.machine.is_filled_by(all);
+        if filled {
             state.machine.leave_along();
+        }
+        if filled || state.machine.leave_after_burst() {
             self.leave_together(state, now);
             return;
         }
