@@ -3,6 +3,7 @@
 //! Headers go into one scratch buffer that is used again and again; payloads stay where they are.
 //! A message leaves as a list of slices.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -82,6 +83,13 @@ impl MessageBuilder {
             prefix,
             ..Self::default()
         }
+    }
+
+    /// The builder in `place`, which is empty until it is put back, or a new one of messages from
+    /// `prefix`. Only its address moves.
+    pub(crate) fn lent_by(place: &mut Option<Box<Self>>, prefix: GuidPrefix) -> Box<Self> {
+        let known = place.take();
+        known.unwrap_or_else(|| Box::new(Self::new(prefix)))
     }
 
     /// Starts over with messages of at most `bytes_max` octets.

@@ -81,7 +81,8 @@ impl Reader {
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let due = self.due(now);
         for writer in due.iter().copied() {
-            let mut message = core::mem::take(&mut self.message);
+            let prefix = self.config.guid.prefix;
+            let mut message = MessageBuilder::lent_by(&mut self.message, prefix);
             if let Some(mut proxy) = self.writers.remove(&writer) {
                 message.begin(1024);
                 self.answer(now, &mut proxy, &mut message);
@@ -89,7 +90,7 @@ impl Reader {
                 self.writers.insert(writer, proxy);
                 self.agenda.touch(writer);
             }
-            self.message = message;
+            self.message = Some(message);
         }
         self.agenda.reuse(due);
     }

@@ -29,6 +29,7 @@ mod tests;
 mod unpack_tests;
 mod writer_proxy;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 
 use whimbrel_base::budget::Account;
@@ -146,7 +147,8 @@ pub struct Reader {
     acknack_count: Count,
     nack_frag_count: Count,
     reported: VecDeque<ReaderEvent>,
-    message: MessageBuilder,
+    /// Puts messages together; empty while that is done, and before the first.
+    message: Option<Box<MessageBuilder>>,
     statistics: ReaderStatistics,
 }
 
@@ -170,7 +172,7 @@ impl Reader {
             acknack_count: Count(0),
             nack_frag_count: Count(0),
             reported: VecDeque::new(),
-            message: MessageBuilder::new(config.guid.prefix),
+            message: None,
             statistics: ReaderStatistics::default(),
             config,
         }

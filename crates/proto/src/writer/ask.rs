@@ -63,7 +63,7 @@ impl Writer {
             count,
             is_final: false,
         };
-        let mut message = core::mem::take(&mut self.message);
+        let mut message = self.lend_message();
         message.begin(self.message_bytes_max());
         for guid in self.credit.guids() {
             let Some(reader) = self.readers.get(&guid) else {
@@ -73,7 +73,7 @@ impl Writer {
             message.heartbeat(guid.entity, self.config.guid.entity, fields);
             message.flush(&reader.info.locators, outbox);
         }
-        self.message = message;
+        self.message = Some(message);
     }
 
     /// What `from` answers, where it is one of those that are asked here.

@@ -4,9 +4,9 @@
 //! each other are a *bundle*; it becomes as few messages as it fits. Where HISTORY gives up a
 //! change that still waits, the bundle is *sealed*: put into its message, which stays open.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 
@@ -100,18 +100,14 @@ pub(super) struct Bundle {
     shared_rate: Option<Arc<SharedRate>>,
     /// What waits does so because of that.
     waits_for_others: bool,
-    /// The message that a sealed bundle has begun.
-    pub(super) message: MessageBuilder,
+    /// The message that a sealed bundle has begun, if one ever was.
+    pub(super) message: Option<Box<MessageBuilder>>,
     pub(super) is_sealed: bool,
     pub(super) statistics: BundlingStatistics,
 }
 
 impl Bundle {
-    pub(super) fn new(
-        prefix: GuidPrefix,
-        bundling: Bundling,
-        shared_rate: Option<Arc<SharedRate>>,
-    ) -> Self {
+    pub(super) fn new(bundling: Bundling, shared_rate: Option<Arc<SharedRate>>) -> Self {
         Self {
             bundling,
             from: None,
@@ -122,7 +118,7 @@ impl Bundle {
             rate: Rate::default(),
             shared_rate,
             waits_for_others: false,
-            message: MessageBuilder::new(prefix),
+            message: None,
             is_sealed: false,
             statistics: BundlingStatistics::default(),
         }

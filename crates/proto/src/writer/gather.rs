@@ -7,6 +7,7 @@ use super::bundle::{Bundling, Cause};
 use super::history::Change;
 use super::reader_proxy::ReaderProxy;
 use crate::change::ChangeKind;
+use crate::message::MessageBuilder;
 
 /// INFO_TS and the head of DATA, in octets. RTPS 2.5 §9.4.5.3, §9.4.5.12.
 const DATA_HEAD_BYTES: usize = 36;
@@ -210,7 +211,8 @@ impl Writer {
         if self.forms.is_divided() || self.pushed < from.previous() {
             return false;
         }
-        let mut message = core::mem::take(&mut self.bundle.message);
+        let prefix = self.config.guid.prefix;
+        let mut message = MessageBuilder::lent_by(&mut self.bundle.message, prefix);
         if !core::mem::replace(&mut self.bundle.is_sealed, true) {
             message.begin(self.bundle_bytes_max());
         }
@@ -225,7 +227,7 @@ impl Writer {
             self.pushed = sequence;
             self.count_pushed(1);
         }
-        self.bundle.message = message;
+        self.bundle.message = Some(message);
         fits
     }
 

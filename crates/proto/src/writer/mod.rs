@@ -44,6 +44,7 @@ mod tests;
 mod transmit;
 mod window;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -196,16 +197,17 @@ pub struct Writer {
     progress: bool,
     ask_now: bool,
     reported: VecDeque<WriterEvent>,
-    message: MessageBuilder,
+    /// Puts messages together; empty while that is done, and before the first.
+    message: Option<Box<MessageBuilder>>,
     statistics: WriterStatistics,
 }
 
 impl Writer {
     /// A writer with an empty history and no readers.
     pub fn new(config: WriterConfig) -> Self {
-        let (prefix, rate) = (config.guid.prefix, config.shared_rate.clone());
+        let rate = config.shared_rate.clone();
         Self {
-            message: MessageBuilder::new(prefix),
+            message: None,
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes, false),
             history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
@@ -229,7 +231,7 @@ impl Writer {
             held_until: None,
             credit: Credit::new(config.bytes_per_second_max),
             bucket: config.flow.map(Bucket::new),
-            bundle: Bundle::new(prefix, config.bundling, rate),
+            bundle: Bundle::new(config.bundling, rate),
             batches: config
                 .batch
                 .map(|limits| Batches::new(limits, Account::new(config.budget.clone()))),

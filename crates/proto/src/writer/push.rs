@@ -1,5 +1,7 @@
 //! How new changes leave: whole ones here, large ones in `transmit.rs`.
 
+use alloc::boxed::Box;
+
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
@@ -48,9 +50,9 @@ impl Writer {
         message.set_packs(false);
         message.set_shares(false);
         if sealed {
-            self.bundle.message = message;
+            self.bundle.message = Some(message);
         } else {
-            self.message = message;
+            self.message = Some(message);
         }
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
@@ -111,20 +113,25 @@ impl Writer {
     }
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
-    fn begin_push(&mut self, sealed: bool) -> MessageBuilder {
+    fn begin_push(&mut self, sealed: bool) -> Box<MessageBuilder> {
         let taken = self.audience.packed_messages();
         let packs = taken.intersects(self.config.packed_messages);
         let mut message = if sealed {
             self.bundle.is_sealed = false;
-            core::mem::take(&mut self.bundle.message)
+            MessageBuilder::lent_by(&mut self.bundle.message, self.config.guid.prefix)
         } else {
-            let mut message = core::mem::take(&mut self.message);
+            let mut message = self.lend_message();
             message.begin(self.bundle_bytes_max());
             message
         };
         message.set_packs(packs);
         message.set_shares(!packs);
         message
+    }
+
+    /// What puts messages together, to be put back.
+    pub(super) fn lend_message(&mut self) -> Box<MessageBuilder> {
+        MessageBuilder::lent_by(&mut self.message, self.config.guid.prefix)
     }
 
     /// Adds a whole change to `message`.

@@ -23,7 +23,9 @@ impl Writer {
         self.paced_until = None;
         self.held_until = None;
         let bulk_bytes = self.bulk_bytes();
-        self.message.set_bulk(bulk_bytes);
+        let mut message = self.lend_message();
+        message.set_bulk(bulk_bytes);
+        self.message = Some(message);
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
@@ -228,7 +230,7 @@ impl Writer {
         let Some(mut reader) = self.readers.remove(&guid) else {
             return;
         };
-        let mut message = core::mem::take(&mut self.message);
+        let mut message = self.lend_message();
         message.begin(
             reader
                 .info
@@ -270,7 +272,7 @@ impl Writer {
             reader.repair_at = Some(held_until.unwrap_or_else(|| reader.pace.next_at()));
         }
         message.flush(&reader.info.locators, outbox);
-        self.message = message;
+        self.message = Some(message);
         self.readers.insert(guid, reader);
         self.repairs.touch(guid);
     }
@@ -402,7 +404,7 @@ impl Writer {
             self.heartbeats_due = due;
             return;
         }
-        let mut message = core::mem::take(&mut self.message);
+        let mut message = self.lend_message();
         message.begin(self.message_bytes_max());
         // A reader that never answered must hear where its own data starts.
         // Who owes nothing would have to answer a shared one too.
@@ -438,6 +440,6 @@ impl Writer {
         }
         // Its room is used again.
         self.heartbeats_due = due;
-        self.message = message;
+        self.message = Some(message);
     }
 }
