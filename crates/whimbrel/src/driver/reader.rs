@@ -83,7 +83,7 @@ pub(crate) enum Glance {
     /// It holds no sample.
     Nothing,
     /// It held one, which was selected and is taken.
-    One(CachedSample),
+    One,
     /// Something else: fetch it.
     More,
 }
@@ -239,8 +239,13 @@ impl ReaderCore {
     }
 
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
-    /// else to do.
-    pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
+    /// else to do. That one is put into `one`, which is empty before.
+    pub(crate) fn glance(
+        &self,
+        selector: &Selector,
+        take: bool,
+        one: &mut Option<CachedSample>,
+    ) -> Glance {
         let mut state = self.lock();
         if state.machine.waits_for_room() {
             return Glance::More;
@@ -249,12 +254,14 @@ impl ReaderCore {
         let seen = if cache.is_empty() {
             Glance::Nothing
         } else {
-            let taken = take.then(|| cache.take_lone(selector)).flatten();
-            match taken {
-                // Nobody is told: no condition comes true by the loss of the only sample.
-                Some(sample) => Glance::One(sample),
-                None => return Glance::More,
+            if take {
+                *one = cache.take_lone(selector);
             }
+            if one.is_none() {
+                return Glance::More;
+            }
+            // Nobody is told: no condition comes true by the loss of the only sample.
+            Glance::One
         };
         self.status.clear(StatusKind::DataAvailable);
         if let Some(signal) = self.signal.get() {

@@ -176,9 +176,10 @@ impl<T: DdsType> DataReader<T> {
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
         self.check_instance(selector)?;
-        match self.inner.core.glance(selector, true) {
+        let mut one = None;
+        match self.inner.core.glance(selector, true, &mut one) {
             Glance::Nothing => Ok(Vec::new()),
-            Glance::One(cached) => Ok(Vec::from_iter(self.known(Sample::of(cached)))),
+            Glance::One => Ok(one.iter_mut().filter_map(|it| self.of(it)).collect()),
             Glance::More => Ok(self.fetch_more(selector, true, all_of)),
         }
     }
@@ -384,9 +385,10 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
-        Ok(match self.inner.core.glance(selector, take) {
+        let mut one = None;
+        Ok(match self.inner.core.glance(selector, take, &mut one) {
             Glance::Nothing => each(&mut std::iter::empty()),
-            Glance::One(cached) => each(&mut self.known(Sample::of(cached)).into_iter()),
+            Glance::One => each(&mut one.iter_mut().filter_map(|it| self.of(it))),
             Glance::More => self.fetch_more(selector, take, each),
         })
     }
@@ -402,7 +404,7 @@ impl<T: DdsType> DataReader<T> {
         self.inner.core.fetch(selector, take, &mut cached);
         let mut samples = cached
             .drain(..)
-            .filter_map(|cached| self.known(Sample::of(cached)));
+            .filter_map(|mut cached| self.of(&mut cached));
         let result = each(&mut samples);
         drop(samples);
         if cached.capacity() <= SCRATCH_MAX {
@@ -422,6 +424,11 @@ impl<T: DdsType> DataReader<T> {
     }
 
     /// The sample, or nothing and one more undecodable one.
+    /// The sample that `cached` is, where it can be decoded.
+    fn of(&self, cached: &mut CachedSample) -> Option<Sample<T>> {
+        self.known(Sample::of(cached))
+    }
+
     fn known(&self, decoded: Result<Sample<T>, Reject>) -> Option<Sample<T>> {
         if decoded.is_err() {
             self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);

@@ -53,14 +53,14 @@ impl<T: DdsType> Sample<T> {
     }
 
     /// As [`Sample::decode`], of a sample that nobody else needs.
-    pub(crate) fn of(mut cached: CachedSample) -> Result<Self, Reject> {
+    pub(crate) fn of(cached: &mut CachedSample) -> Result<Self, Reject> {
         match cached.value.take() {
             Some(value) if value.get::<T>().is_some() => Ok(Self {
                 data: Some(Data::Shared(value)),
                 key: None,
                 info: cached.info,
             }),
-            _ => Self::decode(&cached),
+            _ => Self::decode(cached),
         }
     }
 
