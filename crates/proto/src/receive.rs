@@ -77,12 +77,23 @@ impl<'a> MessageReceiver<'a> {
         self.source
     }
 
-    /// The next submessage, where it is a plain sample from the writer of `data` to the same
-    /// readers, with a timestamp before it or without; `None` where it is anything else, which is
-    /// still to come then.
+    /// As [`MessageReceiver::next_plain`], where it is from the same writer to the same readers.
     #[inline]
-    pub fn next_alike(&mut self, data: &Data<'_>) -> Option<Alike<'a>> {
-        if self.ended {
+    pub fn next_alike(&mut self, ids: (EntityId, EntityId)) -> Option<Alike<'a>> {
+        self.next_plain(|next| (next == ids).then_some(()))
+            .map(|((), alike)| alike)
+    }
+
+    /// The submessage that comes next, where that is DATA with data and without inline QoS, with a
+    /// timestamp before it or without, and `pick` gives something for its writer and readers; else
+    /// `None`, and it is still to come.
+    #[inline]
+    pub fn next_plain<R>(
+        &mut self,
+        pick: impl FnOnce((EntityId, EntityId)) -> Option<R>,
+    ) -> Option<(R, Alike<'a>)> {
+        let meant = self.destination == GuidPrefix::UNKNOWN || self.destination == self.own;
+        if self.ended || !meant {
             return None;
         }
         let mut ahead = self.submessages.clone();
@@ -97,19 +108,18 @@ impl<'a> MessageReceiver<'a> {
             return None;
         }
         let next = Data::parse(raw.flags, raw.body).ok()?;
-        let is_alike = next.content == Content::Data
-            && next.inline_qos.is_none()
-            && (next.writer, next.reader) == (data.writer, data.reader);
-        if !is_alike {
+        if next.content != Content::Data || next.inline_qos.is_some() {
             return None;
         }
+        let picked = pick((next.writer, next.reader))?;
         self.submessages = ahead;
         self.timestamp = timestamp;
-        Some(Alike {
+        let alike = Alike {
             number: next.number,
             timestamp,
             payload: next.payload,
-        })
+        };
+        Some((picked, alike))
     }
 
     /// Applies an INFO submessage; gives back any other.

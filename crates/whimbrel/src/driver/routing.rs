@@ -61,8 +61,7 @@ impl Routing {
     /// Our readers matched with `writer`.
     pub(crate) fn readers_of(&self, writer: Guid) -> &[Arc<ReaderCore>] {
         let peer = self.peer(writer.prefix);
-        let readers = peer.and_then(|peer| peer.by_writer.get(&writer.entity));
-        readers.map_or(&[], Vec::as_slice)
+        peer.map_or(&[], |peer| peer.readers_of(writer.entity))
     }
 
     /// Lets traffic reach `writer`.
@@ -145,6 +144,12 @@ impl Routing {
 }
 
 impl Peer {
+    /// Our readers matched with its writer `writer`.
+    pub(crate) fn readers_of(&self, writer: EntityId) -> &[Arc<ReaderCore>] {
+        let readers = self.by_writer.get(&writer);
+        readers.map_or(&[], Vec::as_slice)
+    }
+
     fn part(&mut self, writer: Option<EntityId>, reader: EntityId) {
         self.by_writer.retain(|entity, readers| {
             if writer.is_none_or(|writer| writer == *entity) {

@@ -91,7 +91,12 @@ fn receive(reader: &mut Reader, message: &SharedBytes, together: bool) -> Vec<Re
         let said = reader.handle_inbound(NOW, wall, WRITER, message, &inbound, |it| it);
         said.unwrap_or_else(&mut refuse);
         if together && let Submessage::Data(data) = &inbound.submessage {
-            let next = || Some(rest.next_alike(data)?.change(WRITER, message, wall));
+            let next = || {
+                Some(
+                    rest.next_alike((data.writer, data.reader))?
+                        .change(WRITER, message, wall),
+                )
+            };
             reader.handle_alike(NOW, WRITER, next, refuse);
         }
     }
@@ -166,25 +171,37 @@ fn together_or_one_by_one_the_same_is_delivered() {
 }
 
 #[test]
-fn what_is_not_alike_is_left_for_the_usual_way() {
+fn what_is_not_alike_or_not_picked_is_left_for_the_usual_way() {
     let mut dice = Dice(5);
     for _ in 0..300 {
         let bytes = message(&mut dice, &mut 5);
-        let all = |together: bool| {
+        let mut picks = Dice(dice.below(1000));
+        let mut all = |plain: bool, together: bool| {
             let mut rest = MessageReceiver::new(&bytes, READER.prefix).unwrap();
             let mut found = Vec::new();
-            while let Some(inbound) = rest.next() {
-                let inbound = inbound.unwrap();
-                let Submessage::Data(data) = &inbound.submessage else {
-                    continue;
+            loop {
+                let mut picked = |ids| (plain && picks.below(3) > 0).then_some(ids);
+                let ids = if let Some((ids, it)) = rest.next_plain(&mut picked) {
+                    found.push((it.timestamp, it.number, it.payload));
+                    ids
+                } else if let Some(inbound) = rest.next() {
+                    let inbound = inbound.unwrap();
+                    let Submessage::Data(data) = &inbound.submessage else {
+                        continue;
+                    };
+                    found.push((inbound.timestamp, data.number, data.payload));
+                    (data.writer, data.reader)
+                } else {
+                    return found;
                 };
-                found.push((inbound.timestamp, data.number, data.payload));
-                while together && let Some(it) = rest.next_alike(data) {
+                while together && let Some(it) = rest.next_alike(ids) {
                     found.push((it.timestamp, it.number, it.payload));
                 }
             }
-            found
         };
-        assert_eq!(all(true), all(false));
+        let usual = all(false, false);
+        assert_eq!(all(false, true), usual);
+        assert_eq!(all(true, false), usual);
+        assert_eq!(all(true, true), usual);
     }
 }

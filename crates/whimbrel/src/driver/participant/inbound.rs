@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::guid::EntityId;
+use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
@@ -16,7 +16,7 @@ use super::ParticipantCore;
 use crate::driver::clock;
 use crate::driver::reader::{Arrival, ReaderCore};
 use crate::driver::reception::Receive;
-use crate::driver::routing::Routing;
+use crate::driver::routing::{Peer, Routing};
 use crate::driver::sync::atomic::Ordering;
 use crate::driver::sync::{Arc, lock};
 
@@ -59,6 +59,31 @@ impl ParticipantCore {
             return rest.next();
         };
         reader.receive_all(arrival, writer, inbound, rest, refuse)
+    }
+
+    /// As [`ParticipantCore::route`] for the sample that comes next in `rest`, where that is plain
+    /// and for one reader of ours that is matched with a writer of `peer`; `None` where it is
+    /// anything else, which is still to come then.
+    fn route_plain<'a>(
+        &self,
+        (routing, peer): (&Routing, &Peer),
+        arrival: Arrival<'_>,
+        rest: &mut MessageReceiver<'a>,
+    ) -> Option<Option<Result<Inbound<'a>, Reject>>> {
+        let source = rest.source();
+        let pick = |(writer, reader): (EntityId, EntityId)| {
+            if writer.is_builtin() || reader.is_builtin() {
+                return None;
+            }
+            let core = match (reader, peer.readers_of(writer)) {
+                (EntityId::UNKNOWN, [only]) => only,
+                (EntityId::UNKNOWN, _) => return None,
+                (one, _) => routing.readers().get(&one)?,
+            };
+            Some((core, (Guid::new(source, writer), reader)))
+        };
+        let ((core, ids), first) = rest.next_plain(pick)?;
+        Some(core.receive_plain(arrival, ids, &first, rest, |reject| self.reject(reject)))
     }
 
     /// The plain message, where `datagram` is one that is compressed as a whole.
@@ -115,7 +140,13 @@ impl Receive for ParticipantCore {
         let mut routing = self.routing.load();
         let peer = routing.peer(rest.source());
         let heard = peer.and_then(|peer| peer.heard.clone());
-        let mut next = rest.next();
+        let settled = !self.unsettled.load(Ordering::Relaxed);
+        let plain = peer.filter(|_| settled);
+        let plain = plain.and_then(|it| self.route_plain((&routing, it), arrival, &mut rest));
+        if let (Some(_), Some(heard)) = (&plain, &heard) {
+            heard.note(now);
+        }
+        let mut next = plain.unwrap_or_else(|| rest.next());
         while let Some(inbound) = next {
             let inbound = match inbound {
                 Ok(inbound) => inbound,

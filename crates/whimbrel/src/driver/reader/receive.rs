@@ -1,12 +1,11 @@
 //! What arrives from writers.
 
 use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::guid::Guid;
+use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::{Instant, Timestamp};
-use whimbrel_proto::receive::{Inbound, MessageReceiver};
+use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Target};
 use whimbrel_wire::message::Submessage;
-use whimbrel_wire::submessage::Data;
 
 use super::{ReaderCore, ReaderState};
 
@@ -44,19 +43,34 @@ impl ReaderCore {
         mut refuse: impl FnMut(Reject),
     ) -> Option<Result<Inbound<'a>, Reject>> {
         let target = first.target();
-        let mut inbound = first;
         let mut state = self.lock();
-        let next = loop {
-            if let Err(reject) = state.receive(arrival, from, &inbound) {
-                refuse(reject);
-            }
-            if let Submessage::Data(data) = &inbound.submessage {
-                state.receive_alike(arrival, from, data, rest, &mut refuse);
-            }
-            match rest.next() {
-                Some(Ok(next)) if next.target() == target => inbound = next,
-                other => break other,
-            }
+        let next = state.receive_rest(arrival, (from, target), Some(Ok(first)), rest, &mut refuse);
+        self.drain(state, arrival.now);
+        next
+    }
+
+    /// As [`ReaderCore::receive_all`], where the first is the sample `first` of `writer`.
+    pub(crate) fn receive_plain<'a>(
+        &self,
+        arrival: Arrival<'_>,
+        (from, readers): (Guid, EntityId),
+        first: &Alike<'_>,
+        rest: &mut MessageReceiver<'a>,
+        mut refuse: impl FnMut(Reject),
+    ) -> Option<Result<Inbound<'a>, Reject>> {
+        let target = Target::Reader {
+            writer: from,
+            reader: readers,
+        };
+        let mut state = self.lock();
+        if let Err(reject) = state.take_in(arrival, from, first) {
+            refuse(reject);
+        }
+        state.receive_alike(arrival, (from, readers), rest, &mut refuse);
+        let next = rest.next();
+        let next = match next {
+            None => None,
+            next => state.receive_rest(arrival, (from, target), next, rest, &mut refuse),
         };
         self.drain(state, arrival.now);
         next
@@ -64,12 +78,48 @@ impl ReaderCore {
 }
 
 impl ReaderState {
-    /// The samples that follow `data` in `rest` and are like it.
-    fn receive_alike(
+    /// `next` and what follows it in `rest`, as long as it is from `from` and has the same
+    /// `target`. The first that has another, if there is one.
+    fn receive_rest<'a>(
+        &mut self,
+        arrival: Arrival<'_>,
+        (from, target): (Guid, Target),
+        next: Option<Result<Inbound<'a>, Reject>>,
+        rest: &mut MessageReceiver<'a>,
+        mut refuse: impl FnMut(Reject),
+    ) -> Option<Result<Inbound<'a>, Reject>> {
+        let mut next = next;
+        while let Some(Ok(inbound)) = &next
+            && inbound.target() == target
+        {
+            if let Err(reject) = self.receive(arrival, from, inbound) {
+                refuse(reject);
+            }
+            if let Submessage::Data(data) = &inbound.submessage {
+                self.receive_alike(arrival, (from, data.reader), rest, &mut refuse);
+            }
+            next = rest.next();
+        }
+        next
+    }
+
+    /// The sample `alike` of `from`.
+    fn take_in(
         &mut self,
         arrival: Arrival<'_>,
         from: Guid,
-        data: &Data<'_>,
+        alike: &Alike<'_>,
+    ) -> Result<(), Reject> {
+        let mut change = alike.change(from, arrival.datagram, arrival.wall);
+        change.payload = self.compactor.compact(change.payload);
+        self.machine.handle_data(arrival.now, change)
+    }
+
+    /// The samples of `from` to `readers` that come next in `rest`.
+    fn receive_alike(
+        &mut self,
+        arrival: Arrival<'_>,
+        (from, readers): (Guid, EntityId),
         rest: &mut MessageReceiver<'_>,
         refuse: impl FnMut(Reject),
     ) {
@@ -77,7 +127,7 @@ impl ReaderState {
             machine, compactor, ..
         } = self;
         let next = || {
-            let alike = rest.next_alike(data)?;
+            let alike = rest.next_alike((from.entity, readers))?;
             let mut change = alike.change(from, arrival.datagram, arrival.wall);
             change.payload = compactor.compact(change.payload);
             Some(change)
