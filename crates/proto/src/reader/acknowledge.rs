@@ -45,16 +45,13 @@ impl Reader {
     /// When this reader wants to be called again, and why.
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let next = self.agenda.next(&self.writers, |it| it.due(&self.config));
-        earlier(next, self.slabs_until.map(|at| (at, Reason::Reassembly)))
+        earlier(next, self.spares.until().map(|at| (at, Reason::Reassembly)))
     }
 
     /// Acts on deadlines that have passed; [`Reader::poll_transmit`] then sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let patience = self.config.reassembly_patience;
-        if self.slabs_until.is_some_and(|at| at <= now) {
-            self.slabs_until = None;
-            self.slabs.give_up();
-        }
+        self.spares.handle_timeout(now);
         let due = self.due(now);
         for writer in due.iter().copied() {
             if let Some(proxy) = self.writers.get_mut(&writer)

@@ -5,7 +5,7 @@ use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
@@ -16,9 +16,6 @@ use super::writer_proxy::WriterProxy;
 use super::{Reader, ReaderEvent};
 use crate::cache::CacheChange;
 use crate::change::ChangeKind;
-
-/// Slabs of large samples are given up when no other has come for so long.
-const SLABS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A DATA submessage as a reader sees it.
 #[derive(Clone, Debug)]
@@ -316,7 +313,7 @@ impl Reader {
         let begun = |it: &WriterProxy| it.assemblies.contains_key(&sequence);
         let buffer = match self.writers.get(&change.writer).is_some_and(begun) {
             true => BufferMut::default(),
-            false => self.slabs.take(sample_bytes),
+            false => self.spares.take(sample_bytes),
         };
         let proxy = self.proxy(change.writer)?;
         let whole = match proxy.assemblies.get_mut(&sequence) {
@@ -335,8 +332,7 @@ impl Reader {
         }
         proxy.settle();
         if let Some(whole) = whole {
-            change.payload = self.slabs.share(whole);
-            self.slabs_until = Some(now.after(SLABS_PATIENCE));
+            change.payload = self.spares.share(now, whole);
             return self.handle_data(now, change);
         }
         Ok(())

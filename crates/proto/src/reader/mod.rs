@@ -23,6 +23,7 @@ mod pass;
 mod ranges;
 mod reassembly;
 mod room;
+mod spares;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -33,7 +34,6 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::LargeSlabs;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
@@ -48,6 +48,7 @@ pub use self::deliver::{Incoming, IncomingFragments};
 use self::line::Line;
 pub use self::pass::Offer;
 pub use self::reassembly::FragmentRun;
+use self::spares::Spares;
 use self::writer_proxy::WriterProxy;
 use crate::agenda::Agenda;
 use crate::cache::ReaderCache;
@@ -130,10 +131,8 @@ pub struct Reader {
     config: ReaderConfig,
     writers: BTreeMap<Guid, WriterProxy>,
     agenda: Agenda<Guid>,
-    /// Of large samples.
-    slabs: LargeSlabs,
-    /// When the slabs are given up, unless another large sample comes.
-    slabs_until: Option<Instant>,
+    /// For large samples.
+    spares: Spares,
     /// How long writers take to say what they have.
     patience: Patience,
     cache: ReaderCache,
@@ -162,8 +161,7 @@ impl Reader {
             writers: BTreeMap::new(),
             agenda: Agenda::default(),
             patience: Patience::default(),
-            slabs: LargeSlabs::new(Account::new(config.budget.clone())),
-            slabs_until: None,
+            spares: Spares::new(Account::new(config.budget.clone())),
             cache: ReaderCache::new(config.cache.clone())
                 .charged_to(Account::new(config.budget.clone())),
             full: false,
@@ -208,7 +206,7 @@ impl Reader {
     pub fn held_bytes(&self) -> usize {
         let proxies = self.writers.values().map(|proxy| proxy.account.held());
         let others = self.cache.held_bytes();
-        let others = others.saturating_add(self.slabs.held_bytes());
+        let others = others.saturating_add(self.spares.held_bytes());
         proxies.fold(others, usize::saturating_add)
     }
 
