@@ -14,12 +14,13 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::discovery::{BuiltinEndpoints, ParticipantData};
 use whimbrel_wire::message::Submessage;
 
+use super::channels::{Channel, Channels};
 use super::config::ParticipantConfig;
 use super::disposal::with_disposal_as_data;
 use super::tuning::{reader_config, writer_config};
 use crate::cache::{CachedSample, Selector};
 use crate::change::ChangeKind;
-use crate::deadline::{Deadline, earlier};
+use crate::deadline::Deadline;
 use crate::discovery::locators::Route;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
@@ -37,17 +38,6 @@ const BEST_EFFORT_MESSAGE_READER: u32 = 1;
 struct Waiting {
     to: EntityId,
     change: NewChange,
-}
-
-/// One kind of announcements: our writer and our reader of it.
-#[derive(Debug)]
-struct Channel {
-    writer: Writer,
-    reader: Reader,
-    writer_entity: EntityId,
-    reader_entity: EntityId,
-    writer_bit: BuiltinEndpoints,
-    reader_bit: BuiltinEndpoints,
 }
 
 /// What arrived by one of the readers.
@@ -73,7 +63,7 @@ pub(super) struct Acknowledged {
 /// The built-in endpoints.
 #[derive(Debug)]
 pub(super) struct Builtin {
-    channels: [Channel; 3],
+    channels: Channels,
     waiting: Vec<Waiting>,
     taken: Vec<CachedSample>,
 }
@@ -120,7 +110,7 @@ impl Builtin {
             BuiltinEndpoints::PARTICIPANT_MESSAGE_READER,
         );
         Self {
-            channels: [publications, subscriptions, messages],
+            channels: Channels::new([publications, subscriptions, messages]),
             waiting: Vec::new(),
             taken: Vec::new(),
         }
@@ -136,7 +126,7 @@ impl Builtin {
         route: &Route,
     ) {
         let prefix = peer.guid.prefix;
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             if peer.builtin_endpoints.contains(channel.reader_bit) {
                 let messages = channel.reader_entity == EntityId::PARTICIPANT_MESSAGE_READER;
                 let best_effort =
@@ -180,14 +170,14 @@ impl Builtin {
 
     /// Has the readers of `prefix` asked what they have: whoever hears that answers.
     pub(super) fn ask(&mut self, prefix: GuidPrefix) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             channel.writer.ask(Guid::new(prefix, channel.reader_entity));
         }
     }
 
     /// Has the reader of `prefix` told what our `writer` has.
     pub(super) fn answer(&mut self, prefix: GuidPrefix, writer: EntityId) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             if channel.writer_entity == writer {
                 channel
                     .writer
@@ -218,14 +208,14 @@ impl Builtin {
 
     /// Adds a heartbeat that nobody answers who misses nothing.
     pub(super) fn put_reminder(&mut self, message: &mut MessageBuilder) {
-        let [.., it] = &mut self.channels;
+        let [.., it] = &mut *self.channels;
         it.writer.put_heartbeat(it.reader_entity, true, message);
     }
 
     /// Participant `prefix` has shown that it hears us: tells it what there is without waiting
     /// for its questions.
     pub(super) fn serve(&mut self, now: Instant, prefix: GuidPrefix) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             let reader = Guid::new(prefix, channel.reader_entity);
             channel.writer.serve(now, reader);
         }
@@ -234,7 +224,7 @@ impl Builtin {
     /// Participant `prefix` is gone.
     pub(super) fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, prefix: GuidPrefix) {
         self.forget_readers(now, prefix);
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             let writer = Guid::new(prefix, channel.writer_entity);
             channel.reader.handle_unmatched(now, wall, writer);
         }
@@ -255,7 +245,7 @@ impl Builtin {
 
     /// Forgets what the readers of `prefix` have received.
     pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             let reader = Guid::new(prefix, channel.reader_entity);
             channel.writer.handle_unmatched(now, reader);
         }
@@ -404,7 +394,7 @@ impl Builtin {
     /// Takes everything that arrived, in its order per writer.
     pub(super) fn take_arrivals(&mut self) -> Vec<Arrival> {
         let mut arrivals = Vec::new();
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             while channel.reader.poll_event().is_some() {}
             channel
                 .reader
@@ -426,22 +416,25 @@ impl Builtin {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Deadline> {
-        self.channels.iter().fold(None, |next, channel| {
-            let own = earlier(channel.writer.poll_timeout(), channel.reader.poll_timeout());
-            earlier(next, own)
-        })
+        self.channels.next()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        for channel in &mut self.channels {
+        if self.channels.are_calm(now) {
+            return;
+        }
+        for channel in self.channels.iter_mut() {
             channel.writer.handle_timeout(now);
             channel.reader.handle_timeout(now);
         }
     }
 
     pub(super) fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if self.waiting.is_empty() && self.channels.are_calm(now) {
+            return;
+        }
         loop {
-            for channel in &mut self.channels {
+            for channel in self.channels.iter_mut() {
                 channel.reader.poll_transmit(now, outbox);
                 channel.writer.poll_transmit(now, outbox);
                 while channel.writer.poll_event().is_some() {}
@@ -450,11 +443,12 @@ impl Builtin {
                 break;
             }
         }
+        self.channels.note_drained();
     }
 
     /// Lets everything leave at the next transmission.
     pub(super) fn hurry(&mut self) {
-        for channel in &mut self.channels {
+        for channel in self.channels.iter_mut() {
             channel.writer.hurry();
         }
     }
@@ -463,6 +457,9 @@ impl Builtin {
     fn write_waiting(&mut self, now: Instant) -> bool {
         let mut wrote = false;
         let mut blocked: Vec<EntityId> = Vec::new();
+        if self.waiting.is_empty() {
+            return false;
+        }
         let channels = &mut self.channels;
         self.waiting.retain(|waiting| {
             let to = waiting.to;

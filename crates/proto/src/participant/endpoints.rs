@@ -155,7 +155,7 @@ impl Participant {
             self.admit_endpoint(guid.prefix)?;
         }
         let writer = RemoteWriter::new(data);
-        self.remote_writers.insert(guid, writer);
+        self.remote_writers.insert(guid, Box::new(writer));
         self.pair_remote_writer(guid);
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Participant {
             self.admit_endpoint(guid.prefix)?;
         }
         let reader = RemoteReader::new(data);
-        self.remote_readers.insert(guid, reader);
+        self.remote_readers.insert(guid, Box::new(reader));
         self.pair_remote_reader(guid);
         Ok(())
     }

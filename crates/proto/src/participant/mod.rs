@@ -21,6 +21,7 @@ mod announce;
 mod assurance;
 mod builtin;
 mod census;
+mod channels;
 mod contest;
 mod detect;
 mod disposal;
@@ -47,6 +48,7 @@ mod schedule;
 mod tests;
 mod tuning;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -111,8 +113,8 @@ pub struct Participant {
     /// No lease of theirs ends before this.
     leases_at: Instant,
     farewells: Farewells,
-    remote_writers: BTreeMap<Guid, RemoteWriter>,
-    remote_readers: BTreeMap<Guid, RemoteReader>,
+    remote_writers: BTreeMap<Guid, Box<RemoteWriter>>,
+    remote_readers: BTreeMap<Guid, Box<RemoteReader>>,
     local_writers: SortedMap<EntityId, Announced<LocalWriter>>,
     local_readers: SortedMap<EntityId, Announced<LocalReader>>,
     ignored: Ignored,

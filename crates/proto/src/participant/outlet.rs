@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::locator::Locator;
+use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::header::Header;
 use whimbrel_wire::message::{Submessage, Submessages};
@@ -46,7 +47,7 @@ pub(super) struct Outlet {
     /// In the order in which they leave.
     waiting: BTreeMap<u64, Bundle>,
     /// The newest bundle for each address.
-    newest: BTreeMap<Locator, u64>,
+    newest: SortedMap<Locator, u64>,
     last_number: u64,
     waiting_bytes: usize,
     /// Octets per second that may leave.

@@ -1,5 +1,6 @@
 //! The pairs of a local and another endpoint that have something to do with each other.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -40,7 +41,7 @@ struct Entry<M> {
 /// The pairs of all local writers, or of all local readers.
 #[derive(Debug)]
 pub(super) struct PairTable<M> {
-    entries: BTreeMap<(EntityId, Guid), Entry<M>>,
+    entries: BTreeMap<(EntityId, Guid), Box<Entry<M>>>,
     matched: SortedMap<EntityId, usize>,
     matches_max: usize,
 }
@@ -78,10 +79,10 @@ impl<M: Clone + PartialEq> PairTable<M> {
             Some(pair) => {
                 self.entries.insert(
                     key,
-                    Entry {
+                    Box::new(Entry {
                         pair: pair.clone(),
                         confirmed,
-                    },
+                    }),
                 );
             }
             None => {

@@ -31,22 +31,22 @@ impl Participant {
 
     /// The writers of other participants.
     pub fn remote_writers(&self) -> impl Iterator<Item = &RemoteWriter> {
-        self.remote_writers.values()
+        self.remote_writers.values().map(|it| &**it)
     }
 
     /// The readers of other participants.
     pub fn remote_readers(&self) -> impl Iterator<Item = &RemoteReader> {
-        self.remote_readers.values()
+        self.remote_readers.values().map(|it| &**it)
     }
 
     /// The writer `guid` of another participant.
     pub fn remote_writer(&self, guid: Guid) -> Option<&RemoteWriter> {
-        self.remote_writers.get(&guid)
+        self.remote_writers.get(&guid).map(|it| &**it)
     }
 
     /// The reader `guid` of another participant.
     pub fn remote_reader(&self, guid: Guid) -> Option<&RemoteReader> {
-        self.remote_readers.get(&guid)
+        self.remote_readers.get(&guid).map(|it| &**it)
     }
 
     /// Our own writers.

@@ -43,7 +43,7 @@ pub(crate) struct ParticipantCore {
     me: Weak<Self>,
     /// Held while control events are applied, so that they arrive in order.
     serial: Mutex<()>,
-    control: Mutex<Participant>,
+    control: Mutex<Box<Participant>>,
     routing: Snapshot<Routing>,
     pub(crate) sockets: Arc<Sockets>,
     network: Network,
@@ -89,11 +89,13 @@ impl ParticipantCore {
         config.set_addresses(sockets.addresses(&network, &interfaces));
         let driver = Driver::shared()?;
         let budget = Arc::new(Budget::new(config.limits.memory_bytes_max));
+        let prefix = config.guid_prefix;
+        let control = machine(config);
         let core = Arc::new_cyclic(|me| Self {
-            prefix: config.guid_prefix,
+            prefix,
             me: me.clone(),
             serial: Mutex::new(()),
-            control: Mutex::new(Participant::new(clock::now(), config)),
+            control: Mutex::new(control),
             routing: Snapshot::default(),
             sockets: Arc::new(sockets),
             network,
@@ -403,6 +405,12 @@ impl ParticipantCore {
     pub(crate) fn guid(&self, entity: EntityId) -> Guid {
         Guid::new(self.prefix, entity)
     }
+}
+
+/// Apart, so that what it takes to make one leaves the stack before anything else needs it.
+#[inline(never)]
+fn machine(config: ParticipantConfig) -> Box<Participant> {
+    Box::new(Participant::new(clock::now(), config))
 }
 
 impl statistics::Owner for ParticipantCore {
