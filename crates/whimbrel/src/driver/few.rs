@@ -1,8 +1,8 @@
 //! A list that is nearly always short, and then takes no memory of its own.
 
-/// Up to four items in place, more on the heap.
+/// Up to two items in place, more on the heap.
 pub(super) struct Few<T> {
-    first: [Option<T>; 4],
+    first: [Option<T>; 2],
     more: Vec<T>,
 }
 
@@ -21,18 +21,11 @@ impl<T> Few<T> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().flatten().chain(&self.more)
     }
-}
 
-impl<T> IntoIterator for Few<T> {
-    type Item = T;
-    type IntoIter = std::iter::Chain<
-        std::iter::Flatten<std::array::IntoIter<Option<T>, 4>>,
-        std::vec::IntoIter<T>,
-    >;
-
-    /// The items, in order.
-    fn into_iter(self) -> Self::IntoIter {
-        self.first.into_iter().flatten().chain(self.more)
+    /// Has `take` take each, in order.
+    pub(super) fn for_each(self, mut take: impl FnMut(T)) {
+        self.first.into_iter().flatten().for_each(&mut take);
+        self.more.into_iter().for_each(take);
     }
 }
 
@@ -42,10 +35,12 @@ mod tests {
 
     #[test]
     fn all_come_out_in_order() {
-        for count in [0, 1, 4, 5, 9] {
+        for count in [0, 1, 2, 3, 9] {
             let few: Few<usize> = (0..count).collect();
             assert!(few.iter().copied().eq(0..count));
-            assert!(few.into_iter().eq(0..count));
+            let mut taken = Vec::new();
+            few.for_each(|item| taken.push(item));
+            assert!(taken.into_iter().eq(0..count));
         }
     }
 }

@@ -124,10 +124,10 @@ impl Bell {
             (tasks, bells, seats.cloned().collect::<Few<_>>())
         };
         seats.iter().for_each(|seat| seat.interrupt());
-        for task in tasks {
+        tasks.for_each(|task| {
             // One that panics keeps no other from being woken, nor us from what we were doing.
             let _ = contain(|| task.waker.wake());
-        }
+        });
         bells.iter().for_each(|bell| bell.ring());
     }
 
