@@ -177,20 +177,31 @@ impl Programs {
     /// # Errors
     /// It is not there: who is missing is never passed over.
     pub fn of(&self, product: Product) -> Result<PathBuf, String> {
-        let folder = if product.is_peer() {
-            &self.peers
+        let name = format!("bench_{}", product.name());
+        if product.is_peer() {
+            existing(self.peers.join(name))
         } else {
-            &self.own
-        };
-        let program = folder.join(format!("bench_{}", product.name()));
-        if program.exists() {
-            return Ok(program);
+            self.own(&name)
         }
-        Err(format!(
-            "{} is missing: cargo xtask bench builds it",
-            program.display()
-        ))
     }
+
+    /// Our own program `name`.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn own(&self, name: &str) -> Result<PathBuf, String> {
+        existing(self.own.join(name))
+    }
+}
+
+fn existing(program: PathBuf) -> Result<PathBuf, String> {
+    if program.exists() {
+        return Ok(program);
+    }
+    Err(format!(
+        "{} is missing: cargo xtask bench builds it",
+        program.display()
+    ))
 }
 
 #[cfg(test)]

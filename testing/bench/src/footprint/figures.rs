@@ -1,8 +1,9 @@
-//! What is measured of a product.
+//! What is measured, and of which programs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::contestant::Product;
+use crate::contestant::{Product, Programs};
 
 /// Readers beyond the first participant.
 pub(super) const READERS: usize = 1000;
@@ -10,10 +11,57 @@ pub(super) const READERS: usize = 1000;
 /// How long idle pairs are watched.
 pub(super) const IDLE: Duration = Duration::from_secs(30);
 
-/// Figures of one product; each is a median.
+/// A program whose footprint is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Whimbrel built as README.md says for small processes: `[profile.small]`.
+    Small,
+    /// Whimbrel built for speed, as it is measured everywhere else.
+    Fast,
+    /// A peer, as it is delivered.
+    Peer(Product),
+}
+
+impl Who {
+    pub(super) const ALL: [Self; 4] = [
+        Self::Small,
+        Self::Peer(Product::Cyclone),
+        Self::Fast,
+        Self::Peer(Product::FastDds),
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Small => "whimbrel",
+            Self::Fast => "whimbrel-fast",
+            Self::Peer(product) => product.name(),
+        }
+    }
+
+    pub(super) fn product(self) -> Product {
+        match self {
+            Self::Small | Self::Fast => Product::Whimbrel,
+            Self::Peer(product) => product,
+        }
+    }
+
+    /// Its program.
+    ///
+    /// # Errors
+    /// It is not there: who is missing is never passed over.
+    pub(super) fn program(self, programs: &Programs) -> Result<PathBuf, String> {
+        match self {
+            Self::Small => programs.own("../small/bench_footprint"),
+            Self::Fast => programs.own("bench_footprint"),
+            Self::Peer(product) => programs.of(product),
+        }
+    }
+}
+
+/// Figures of one program; each is a median.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
-    pub(super) product: Product,
+    pub(super) who: Who,
     /// Of a process with one participant.
     pub(super) resident_kib: f64,
     pub(super) private_kib: f64,

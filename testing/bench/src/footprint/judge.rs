@@ -1,6 +1,6 @@
 //! The goals of footprint: each at most Cyclone DDS's in the same run.
 
-use super::figures::Figures;
+use super::figures::{Figures, Who};
 use crate::contestant::Product;
 use crate::goal::{Goal, Side};
 
@@ -20,29 +20,29 @@ const OF_CYCLONE: [Of; 5] = [
 
 /// Every goal for which something was measured.
 pub(super) fn goals(figures: &[Figures]) -> Vec<Goal> {
-    let of = |product| figures.iter().find(|it| it.product == product);
-    let Some(ours) = of(Product::Whimbrel) else {
-        return Vec::new();
-    };
+    let of = |who| figures.iter().find(|it| it.who == who);
+    let cyclone = of(Who::Peer(Product::Cyclone));
     let mut goals = Vec::new();
-    if let Some(cyclone) = of(Product::Cyclone) {
+    for (who, prefix) in [(Who::Small, "footprint"), (Who::Fast, "footprint.fast")] {
+        let Some(ours) = of(who) else { continue };
         for (name, figure) in OF_CYCLONE {
+            let Some(cyclone) = cyclone else { break };
             goals.push(Goal {
-                name: format!("footprint.{name}-of-cyclone"),
+                name: format!("{prefix}.{name}-of-cyclone"),
                 measured: figure(ours) / figure(cyclone),
                 at: format!("{:.2} against {:.2}", figure(ours), figure(cyclone)),
                 side: Side::AtMost,
                 bound: 1.0,
             });
         }
+        goals.push(Goal {
+            name: format!("{prefix}.threads"),
+            measured: ours.threads.max(ours.threads_with_readers),
+            at: String::new(),
+            side: Side::AtMost,
+            bound: THREADS_MAX,
+        });
     }
-    goals.push(Goal {
-        name: "footprint.threads".to_owned(),
-        measured: ours.threads.max(ours.threads_with_readers),
-        at: String::new(),
-        side: Side::AtMost,
-        bound: THREADS_MAX,
-    });
     goals
 }
 
@@ -50,9 +50,9 @@ pub(super) fn goals(figures: &[Figures]) -> Vec<Goal> {
 mod tests {
     use super::*;
 
-    fn figures(product: Product, all: f64, threads: f64) -> Figures {
+    fn figures(who: Who, all: f64, threads: f64) -> Figures {
         Figures {
-            product,
+            who,
             resident_kib: all,
             private_kib: all,
             threads,
@@ -66,13 +66,13 @@ mod tests {
     }
 
     fn met(ours: Figures) -> Vec<bool> {
-        let cyclone = figures(Product::Cyclone, 5.0, 6.0);
+        let cyclone = figures(Who::Peer(Product::Cyclone), 5.0, 6.0);
         goals(&[ours, cyclone]).iter().map(Goal::met).collect()
     }
 
     #[test]
     fn each_figure_is_judged_by_itself() {
-        let good = figures(Product::Whimbrel, 5.0, 3.0);
+        let good = figures(Who::Small, 5.0, 3.0);
         assert_eq!(met(good.clone()), [true; 6]);
         let heavy = Figures {
             reader_kib: 5.1,
@@ -80,10 +80,12 @@ mod tests {
             ..good
         };
         assert_eq!(met(heavy), [true, false, true, true, true, false]);
+        let fast = figures(Who::Fast, 5.1, 3.0);
+        assert_eq!(met(fast), [false, false, false, false, false, true]);
     }
 
     #[test]
     fn without_us_there_is_nothing_to_judge() {
-        assert_eq!(goals(&[figures(Product::Cyclone, 5.0, 6.0)]), []);
+        assert_eq!(goals(&[figures(Who::Peer(Product::Cyclone), 5.0, 6.0)]), []);
     }
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use whimbrel_rig::process::{Process, Usage};
 
-use super::figures::{Figures, IDLE, READERS};
+use super::figures::{Figures, IDLE, READERS, Who};
 use super::size;
-use crate::contestant::{Product, Programs};
+use crate::contestant::Programs;
 use crate::protocol::READY;
 use crate::stage::Stage;
 
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// After that whatever a start has set going is over.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// What is measured in one round of one product.
+/// What is measured in one round of one program.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     resident_kib: f64,
@@ -29,9 +29,9 @@ struct Round {
     match_ms: f64,
 }
 
-/// Starts processes of one product.
+/// Starts processes of one program.
 struct Starter<'a> {
-    product: Product,
+    who: Who,
     program: &'a Path,
     stage: &'a Stage,
 }
@@ -42,7 +42,7 @@ impl Starter<'_> {
         let mut command = seat.program(self.program);
         command.args(["footprint", role, side, "--domain", &domain.to_string()]);
         command.args(["--interface", seat.interface, "--address", seat.address]);
-        Process::start(&format!("{}, {role}", self.product.name()), &mut command)
+        Process::start(&format!("{}, {role}", self.who.name()), &mut command)
     }
 
     /// Memory and threads of one participant, then of many readers.
@@ -78,27 +78,28 @@ impl Starter<'_> {
     }
 }
 
-/// The figures of all `products`.
+/// The figures of `all`.
 pub(super) fn all(
-    products: &[Product],
+    all: &[Who],
     programs: &Programs,
     stage: &Stage,
     rounds: usize,
 ) -> Result<Vec<Figures>, String> {
-    let paths = products
+    let paths = all
         .iter()
-        .map(|it| programs.of(*it))
+        .map(|it| it.program(programs))
         .collect::<Result<Vec<_>, _>>()?;
-    let starters: Vec<Starter<'_>> = products
+    paths.iter().try_for_each(|it| size::forget(it))?;
+    let starters: Vec<Starter<'_>> = all
         .iter()
         .zip(&paths)
-        .map(|(product, program)| Starter {
-            product: *product,
+        .map(|(who, program)| Starter {
+            who: *who,
             program,
             stage,
         })
         .collect();
-    let mut measured = vec![Vec::new(); products.len()];
+    let mut measured = vec![Vec::new(); all.len()];
     for round in 0..rounds {
         let launch = launch_ms(stage)?;
         for turn in 0..starters.len() {
@@ -108,7 +109,7 @@ pub(super) fn all(
             let mut figures = starters[at].hold(domain)?;
             let (_, took) = starters[at].pair(domain + 100)?;
             figures.match_ms = (took.as_secs_f64() * 1e3 - launch).max(0.0);
-            eprintln!("round {round}, {}: {figures:?}", products[at].name());
+            eprintln!("round {round}, {}: {figures:?}", all[at].name());
             measured[at].push(figures);
         }
     }
@@ -117,7 +118,7 @@ pub(super) fn all(
     for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
         let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
         figures.push(Figures {
-            product: starter.product,
+            who: starter.who,
             resident_kib: median(|it| it.resident_kib),
             private_kib: median(|it| it.private_kib),
             threads: median(|it| it.threads),

@@ -2,6 +2,9 @@
 //!
 //! Products take turns in rounds; the figures are medians of the rounds. Idle pairs of all products
 //! are watched at the same time, as they mostly sleep.
+//!
+//! Whimbrel takes part twice: built for small processes, which is what is judged beside the peers,
+//! and built for speed, as in all other benches. Both are one small program, as the peers' are.
 
 mod figures;
 mod judge;
@@ -9,15 +12,13 @@ mod measure;
 mod size;
 
 use crate::arguments::Arguments;
-use crate::contestant::{Product, Programs};
+use crate::contestant::Programs;
 use crate::machine;
 use crate::placement::Placement;
 use crate::report::{Record, Report, Table};
 use crate::stage::Stage;
 
-use figures::{Figures, IDLE, READERS};
-
-const PRODUCTS: [Product; 3] = [Product::Whimbrel, Product::Cyclone, Product::FastDds];
+use figures::{Figures, IDLE, READERS, Who};
 
 const ROUNDS: usize = 7;
 const ROUNDS_QUICK: usize = 3;
@@ -27,14 +28,17 @@ const ROUNDS_QUICK: usize = 3;
 /// # Errors
 /// Somebody is missing or does not start.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
-    let wanted = |it: &Product| arguments.wants(it.name());
-    let products: Vec<Product> = PRODUCTS.into_iter().filter(wanted).collect();
-    if products.is_empty() {
-        let names = PRODUCTS.map(Product::name).join(", ");
+    let wanted = |it: &Who| arguments.wants(it.name());
+    let all: Vec<Who> = Who::ALL.into_iter().filter(wanted).collect();
+    if all.is_empty() {
+        let names = Who::ALL.map(Who::name).join(", ");
         return Err(format!("nobody of this name; there are: {names}"));
     }
     let programs = Programs::new(&arguments.peers)?;
-    let mut facts = machine::facts(&programs, &products)?;
+    let mut facts = machine::facts(
+        &programs,
+        &all.iter().map(|it| it.product()).collect::<Vec<_>>(),
+    )?;
     let rounds = if arguments.quick {
         ROUNDS_QUICK
     } else {
@@ -43,9 +47,13 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note("rounds", rounds.to_string());
     note("readers", READERS.to_string());
+    note(
+        "profile",
+        "whimbrel: small; whimbrel-fast: measured".to_owned(),
+    );
     note("idle", format!("{} s", IDLE.as_secs()));
     let stage = Stage::new(Placement::Free)?;
-    let figures = measure::all(&products, &programs, &stage, rounds)?;
+    let figures = measure::all(&all, &programs, &stage, rounds)?;
     note("load_after", machine::load());
     Ok(Report {
         name: "footprint",
@@ -73,14 +81,14 @@ fn named(figures: &Figures) -> [(&'static str, f64); 9] {
 }
 
 fn record(figures: &Figures) -> Record {
-    let record = Record::new().text("product", figures.product.name());
+    let record = Record::new().text("product", figures.who.name());
     let with = |record: Record, (name, value)| record.number(name, value);
     named(figures).into_iter().fold(record, with)
 }
 
 fn table(figures: &[Figures]) -> Table {
     let mut head = vec!["figure".to_owned()];
-    head.extend(figures.iter().map(|it| it.product.name().to_owned()));
+    head.extend(figures.iter().map(|it| it.who.name().to_owned()));
     let columns: Vec<_> = figures.iter().map(named).collect();
     let mut lines = Vec::new();
     for (at, (name, _)) in columns.first().into_iter().flatten().enumerate() {

@@ -31,6 +31,21 @@ fn libraries(needed: &str) -> Vec<PathBuf> {
     needed.lines().filter_map(path).collect()
 }
 
+/// Has `program` and its product's libraries read from the disk anew: how much is mapped around a
+/// page that is used also depends on how a file came into memory, as one that was just written.
+///
+/// # Errors
+/// `ldd`, `sync` or `dd` is missing, or cannot read it.
+pub(super) fn forget(program: &Path) -> Result<(), String> {
+    let needed = run(Command::new("ldd").arg(program))?;
+    for file in libraries(&needed).into_iter().chain([program.into()]) {
+        run(Command::new("sync").arg(&file))?;
+        let file = format!("if={}", file.display());
+        run(Command::new("dd").args([&file, "iflag=nocache", "count=0", "status=none"]))?;
+    }
+    Ok(())
+}
+
 fn stripped(program: &Path) -> Result<u64, String> {
     let copy = std::env::temp_dir().join(format!("whimbrel-bench-stripped-{}", std::process::id()));
     run(Command::new("strip").arg("-o").arg(&copy).arg(program))?;

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod ends;
-mod footprint;
 mod local;
 mod ping;
 mod pong;
@@ -48,7 +47,6 @@ fn run(words: &[String]) -> Result<(), String> {
             serve(|order| ping.block(order))
         }
         ("latency", "pong") => pong::run(domain, mode),
-        ("footprint", "match") => footprint::meet(domain, mode == "a"),
         ("throughput", "pub") => {
             let payload = vec![0x55; number("--size")?];
             let payload = payload.into();
@@ -56,7 +54,6 @@ fn run(words: &[String]) -> Result<(), String> {
             Stream::new(domain, mode)?.write(number("--number")?, sample, Ok)
         }
         ("throughput", "sub") => Stream::new(domain, mode)?.read(number("--size")?),
-        ("footprint", "hold") => footprint::hold(domain),
         _ => Err(format!("no {role} of {bench}")),
     }
 }
