@@ -94,6 +94,11 @@ impl Writer {
         self.bundle.leaves_at.filter(|_| self.bundle.samples == 1)
     }
 
+    /// True where changes wait for others only while they come faster than they can be sent.
+    pub fn bundles_by_itself(&self) -> bool {
+        self.bundle.bundling == Bundling::Automatic
+    }
+
     /// The largest payload that would now leave with others in one compressed message, so that
     /// nothing is gained by compressing it alone; zero where changes leave alone, or some reader
     /// takes no such messages.

@@ -36,7 +36,7 @@ use super::neighbours::{self, Handed, Neighbour};
 use super::packing::{BundlePacker, Packing};
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
-use super::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
@@ -165,6 +165,12 @@ pub(crate) struct WriterCore {
     /// Threads that wait for room in history.
     blocked: AtomicUsize,
     timer: TimerSlot,
+    /// The next deadline of the machine, or an earlier moment.
+    due_at: AtomicU64,
+    /// That of samples that began to wait for others by themselves.
+    wait_ends_at: AtomicU64,
+    /// How much later than that a look is enough, in nanoseconds.
+    lateness: AtomicU64,
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
     warnings: Arc<Warnings>,
@@ -224,6 +230,9 @@ impl WriterCore {
             status,
             blocked: AtomicUsize::new(0),
             timer: TimerSlot::default(),
+            due_at: AtomicU64::new(0),
+            wait_ends_at: AtomicU64::new(0),
+            lateness: AtomicU64::new(0),
             sockets,
             engine,
             warnings,
@@ -240,6 +249,11 @@ impl WriterCore {
 
     /// Has the machine looked at by the thread that fires timers, at `at` at the latest.
     fn arm(&self, at: Instant) {
+        self.due_at.fetch_min(at.0, Ordering::SeqCst);
+        self.have_called(at);
+    }
+
+    fn have_called(&self, at: Instant) {
         let me: Weak<dyn Timed> = self.me.clone();
         self.engine.arm(&self.timer, &me, at);
     }
@@ -447,6 +461,11 @@ impl WriterCore {
 
 impl Timed for WriterCore {
     fn on_timer(&self, now: Instant) {
+        let due_at = Instant(self.due_at.load(Ordering::SeqCst));
+        if due_at > now {
+            self.look_later(due_at);
+            return;
+        }
         let mut state = self.lock();
         let waited = state.machine.is_waiting();
         state.machine.handle_timeout(now);

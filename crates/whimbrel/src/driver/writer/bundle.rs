@@ -8,7 +8,13 @@ use super::{WriterCore, WriterState};
 use crate::driver::clock;
 use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::{Shared, Waits};
+use crate::driver::sync::atomic::Ordering;
 use crate::driver::sync::{Arc, MutexGuard, Weak};
+
+/// How late what waits for others may be looked at in a stream that goes on, in nanoseconds: first,
+/// and at most.
+const LATENESS_MIN: u64 = 100_000;
+const LATENESS_MAX: u64 = 800_000;
 
 /// Octets by which more must wait at a writer before others hear of it.
 const COUNTED_BYTES: usize = 1024;
@@ -41,10 +47,39 @@ impl WriterCore {
             return;
         }
         let begun = state.machine.began_to_wait();
+        let by_itself = state.machine.bundles_by_itself();
         drop(state);
         if let Some(at) = begun {
-            self.arm(at);
+            if by_itself {
+                self.wait_ends_at.store(at.0, Ordering::SeqCst);
+            }
+            self.due_at.fetch_min(at.0, Ordering::SeqCst);
+            self.have_called(self.late(at));
         }
+    }
+
+    /// When a look is enough for what is due at `at`: samples that wait in a stream mostly leave
+    /// before, with those that come.
+    fn late(&self, at: Instant) -> Instant {
+        if at.0 != self.wait_ends_at.load(Ordering::SeqCst) {
+            return at;
+        }
+        let late = self.lateness.load(Ordering::Relaxed);
+        Instant(at.0.saturating_add(late))
+    }
+
+    /// Nothing is due before `at`, though it was. The longer a stream goes on the less often a look
+    /// at it is worth the time that it takes from who writes it.
+    pub(super) fn look_later(&self, at: Instant) {
+        if at == Instant::FAR_FUTURE {
+            return;
+        }
+        if at.0 == self.wait_ends_at.load(Ordering::SeqCst) {
+            let late = self.lateness.load(Ordering::Relaxed);
+            let late = late.saturating_mul(2).clamp(LATENESS_MIN, LATENESS_MAX);
+            self.lateness.store(late, Ordering::Relaxed);
+        }
+        self.have_called(self.late(at));
     }
 
     /// Notes how much waits, but not every little that is added.
@@ -64,6 +99,9 @@ impl WriterCore {
 
     /// Sends what may leave, and with it what waits at other writers of the participant.
     pub(super) fn leave_together(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
+        // A writer that was only interrupted goes on with its stream.
+        let late = self.lateness.load(Ordering::Relaxed);
+        self.lateness.store(late / 4, Ordering::Relaxed);
         let others = self.sockets.waiting.take(Some(self.guid));
         if others.is_empty() {
             self.drain(state, now);

@@ -84,6 +84,8 @@ impl WriterCore {
         }
         let deadline = state.machine.poll_timeout().map(|(at, _)| at);
         let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
+        let due_at = deadline.unwrap_or(Instant::FAR_FUTURE);
+        self.due_at.store(due_at.0, Ordering::SeqCst);
         drop(state);
         if self.sockets.has_path_news() {
             self.engine.look_at_interfaces_in(Duration::ZERO);
