@@ -1,5 +1,6 @@
 //! Datagrams that leave together.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 
 /// Octets that leave by one call at most; the system takes no more.
@@ -8,6 +9,11 @@ const JOINED_BYTES_MAX: usize = 63_000;
 /// Datagrams that leave by one call at most; the system takes no more.
 const JOINED_MAX: usize = 64;
 
+thread_local! {
+    /// What this thread sent with last, so that none is made with every sample.
+    static SPARE: Cell<Option<Box<Joined>>> = const { Cell::new(None) };
+}
+
 /// Datagrams of one size, the last of which may be shorter, to the same destinations.
 #[derive(Default)]
 pub(crate) struct Joined {
@@ -15,11 +21,34 @@ pub(crate) struct Joined {
     pub(super) bytes: Vec<u8>,
     pub(super) segment_bytes: u16,
     pub(super) count: usize,
+    /// Destinations of the datagram that is to be added.
+    pub(super) next_to: Vec<SocketAddr>,
 }
 
 impl Joined {
-    /// Adds a datagram of `parts` to `to`; false where it does not go with those that are there.
-    pub(super) fn add(&mut self, to: &[SocketAddr], parts: &[&[u8]]) -> bool {
+    /// None yet, in room that was used before.
+    pub(super) fn spare() -> Box<Self> {
+        // At the end of a thread there may be no place for it any more.
+        let known = SPARE.try_with(Cell::take).ok().flatten();
+        known.unwrap_or_default()
+    }
+
+    /// Keeps the room for what this thread sends next.
+    pub(super) fn put_back(mut self: Box<Self>) {
+        self.clear();
+        let _ = SPARE.try_with(|it| it.set(Some(self)));
+    }
+
+    /// Adds a datagram of `parts` for `next_to`; false where it does not go with those that are
+    /// there.
+    pub(super) fn add_next(&mut self, parts: &[&[u8]]) -> bool {
+        let to = std::mem::take(&mut self.next_to);
+        let goes = self.add(&to, parts);
+        self.next_to = to;
+        goes
+    }
+
+    fn add(&mut self, to: &[SocketAddr], parts: &[&[u8]]) -> bool {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         let Ok(len) = u16::try_from(len) else {
             return false;

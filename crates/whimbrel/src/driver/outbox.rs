@@ -1,7 +1,5 @@
 //! What machines send, on its way to the sockets.
 
-use std::net::SocketAddr;
-
 use whimbrel_base::locator::Locator;
 use whimbrel_net::ports::udp_ports;
 use whimbrel_proto::Outbox;
@@ -20,12 +18,11 @@ const FULL_WAITS_MAX: usize = 5;
 pub(crate) struct SocketOutbox<'a> {
     sockets: &'a Sockets,
     way: Way,
-    joined: Joined,
+    /// What leaves many by one call, where there was any.
+    joined: Option<Box<Joined>>,
     packer: Option<&'a mut BundlePacker>,
     /// What leaves together with what other writers send.
     shared: Option<&'a mut Shared>,
-    /// The destinations of a datagram that goes with others, to be used again.
-    apart: Vec<SocketAddr>,
 }
 
 impl<'a> SocketOutbox<'a> {
@@ -37,10 +34,9 @@ impl<'a> SocketOutbox<'a> {
                 oversize,
                 waits_left,
             },
-            joined: Joined::default(),
+            joined: None,
             packer: None,
             shared: None,
-            apart: Vec::new(),
         }
     }
 
@@ -83,13 +79,13 @@ impl<'a> SocketOutbox<'a> {
         }
     }
 
-    fn send_joined(&mut self) {
-        for to in &self.joined.to {
-            if self.joined.count > 0 {
-                self.sockets.send_joined(*to, &self.joined, &mut self.way);
+    fn send_joined(&mut self, joined: &mut Joined) {
+        for to in &joined.to {
+            if joined.count > 0 {
+                self.sockets.send_joined(*to, joined, &mut self.way);
             }
         }
-        self.joined.clear();
+        joined.clear();
     }
 }
 
@@ -158,27 +154,30 @@ impl Outbox for SocketOutbox<'_> {
     }
 
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
-        let mut apart = std::mem::take(&mut self.apart);
-        apart.clear();
+        let mut joined = self.joined.take().unwrap_or_else(Joined::spare);
+        joined.next_to.clear();
         for to in to.iter().filter_map(|to| to.to_socket_addr()) {
             let joins = sample_bytes <= self.sockets.joined_sample_bytes_max;
             if joins && self.sockets.bulk_beside(to).is_some() {
-                apart.push(to);
+                joined.next_to.push(to);
             } else {
                 self.sockets.send_bulk(to, parts, &mut self.way);
             }
         }
-        if !apart.is_empty() && !self.joined.add(&apart, parts) {
-            self.send_joined();
+        if !joined.next_to.is_empty() && !joined.add_next(parts) {
+            self.send_joined(&mut joined);
             // Alone it always goes.
-            let _ = self.joined.add(&apart, parts);
+            let _ = joined.add_next(parts);
         }
-        self.apart = apart;
+        self.joined = Some(joined);
     }
 }
 
 impl Drop for SocketOutbox<'_> {
     fn drop(&mut self) {
-        self.send_joined();
+        if let Some(mut joined) = self.joined.take() {
+            self.send_joined(&mut joined);
+            joined.put_back();
+        }
     }
 }
