@@ -155,7 +155,7 @@ impl WaitSet {
         let _turn = Turn::take(&self.inner)?;
         self.inner
             .bell
-            .wait_until(clock::deadline(timeout), || self.inner.triggered())
+            .wait_on(clock::deadline(timeout), || self.inner.triggered())
             .ok_or(Error::Timeout)
     }
 

@@ -139,8 +139,9 @@ impl Bell {
     /// Has threads that wait for this bell receive where those receive who wait for `other`.
     pub(crate) fn receive_with(&self, other: &Self) {
         let reception = Weak::clone(&lock(&other.listeners).reception);
-        if reception.strong_count() > 0 {
-            self.receive_at(reception);
+        let mut listeners = lock(&self.listeners);
+        if !listeners.reception.ptr_eq(&reception) && reception.strong_count() > 0 {
+            listeners.reception = reception;
         }
     }
 
@@ -166,6 +167,15 @@ impl Bell {
         if let Some(found) = ready() {
             return Some(found);
         }
+        self.wait_on(deadline, ready)
+    }
+
+    /// As [`Bell::wait_until`], for whoever most often has to wait.
+    pub(crate) fn wait_on<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut ready: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         let mut place = Place::take(self);
         loop {
             // Read before the check, so a ring between check and wait is not lost.
@@ -213,22 +223,14 @@ impl Bell {
             }
             bell.is_none()
         });
-        if !self.is_known(key, waker) {
-            let task = Task {
-                key: key.0,
-                waker: waker.clone(),
-                is_counted,
-            };
-            let old = self.replace_task(key, task);
-            drop(old);
-        }
+        let task = Task {
+            key: key.0,
+            waker: waker.clone(),
+            is_counted,
+        };
+        let old = self.replace_task(key, task);
+        drop(old);
         fence(Ordering::SeqCst);
-    }
-
-    fn is_known(&self, key: &TaskKey, waker: &Waker) -> bool {
-        let listeners = lock(&self.listeners);
-        let mut tasks = listeners.tasks.iter();
-        tasks.any(|it| it.key == key.0 && it.waker.will_wake(waker))
     }
 
     fn replace_task(&self, key: &mut TaskKey, task: Task) -> Option<Task> {
