@@ -6,6 +6,7 @@
 //! datagram for each step, on both sides.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::GuidPrefix;
@@ -36,7 +37,8 @@ const INFO_DST_BYTES: usize = 16;
 #[derive(Debug)]
 struct Bundle {
     to: Locator,
-    bytes: Vec<u8>,
+    /// Shared where the same goes to many: probes go to all ports of a host.
+    bytes: Arc<Vec<u8>>,
     /// For whom its last submessage is.
     meant_for: Option<GuidPrefix>,
 }
@@ -106,10 +108,8 @@ impl Outlet {
     }
 
     /// Puts one message where it will leave; false when there is no room.
-    fn put(&mut self, to: Locator, parts: &[&[u8]]) -> bool {
-        let bytes = parts
-            .iter()
-            .fold(0, |sum: usize, part| sum.saturating_add(part.len()));
+    fn put(&mut self, to: Locator, message: &Arc<Vec<u8>>) -> bool {
+        let bytes = message.len();
         if self.waiting_bytes.saturating_add(bytes) > WAITING_BYTES_MAX {
             return false;
         }
@@ -123,7 +123,7 @@ impl Outlet {
         if let Some(bundle) = newest.filter(|it| it.bytes.len().saturating_add(bytes) <= bytes_max)
         {
             let before = bundle.bytes.len();
-            bundle.append(parts);
+            bundle.append(message);
             let more = bundle.bytes.len().saturating_sub(before);
             self.waiting_bytes = self.waiting_bytes.saturating_add(more);
             return true;
@@ -131,15 +131,14 @@ impl Outlet {
         self.last_number = self.last_number.saturating_add(1);
         self.newest.insert(to, self.last_number);
         self.waiting
-            .insert(self.last_number, Bundle::new(to, parts));
+            .insert(self.last_number, Bundle::new(to, Arc::clone(message)));
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
         true
     }
 }
 
 impl Bundle {
-    fn new(to: Locator, parts: &[&[u8]]) -> Self {
-        let bytes = parts.concat();
+    fn new(to: Locator, bytes: Arc<Vec<u8>>) -> Self {
         let meant_for = destinations(&bytes).1;
         Self {
             to,
@@ -148,11 +147,11 @@ impl Bundle {
         }
     }
 
-    /// Adds the submessages of the message `parts`, which is ours as well.
-    fn append(&mut self, parts: &[&[u8]]) {
-        let message = parts.concat();
+    /// Adds the submessages of `message`, which is ours as well.
+    fn append(&mut self, message: &[u8]) {
+        let (first, last) = destinations(message);
+        let bytes = Arc::make_mut(&mut self.bytes);
         let mut rest = message.get(Header::LEN..).unwrap_or_default();
-        let (first, last) = destinations(&message);
         if first.is_some() && first == self.meant_for {
             rest = rest.get(INFO_DST_BYTES..).unwrap_or_default();
         } else if first.is_none() && self.meant_for.is_some_and(|it| it != GuidPrefix::UNKNOWN) {
@@ -160,10 +159,10 @@ impl Bundle {
             let everybody = InfoDestination {
                 prefix: GuidPrefix::UNKNOWN,
             };
-            everybody.compose(&mut self.bytes, ENDIAN);
+            everybody.compose(bytes, ENDIAN);
             self.meant_for = Some(GuidPrefix::UNKNOWN);
         }
-        self.bytes.extend_from_slice(rest);
+        bytes.extend_from_slice(rest);
         self.meant_for = last.or(self.meant_for);
     }
 }
@@ -194,12 +193,13 @@ pub(super) struct Port<'a, O> {
 
 impl<O: Outbox> Outbox for Port<'_, O> {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
+        let message = Arc::new(parts.concat());
         for locator in to {
-            if self.outlet.put(*locator, parts) {
+            if self.outlet.put(*locator, &message) {
                 continue;
             }
             self.outlet.release(self.now, self.inner);
-            if !self.outlet.put(*locator, parts) {
+            if !self.outlet.put(*locator, &message) {
                 self.outlet.dropped = self.outlet.dropped.saturating_add(1);
             }
         }
