@@ -180,7 +180,7 @@ impl ReaderCore {
             signal.set();
         }
         drop(state);
-        if let Some(at) = deadline {
+        if let Some(at) = deadline.filter(|at| !self.timer.fires_by(*at)) {
             let me: Weak<dyn Timed> = self.me.clone();
             self.engine.arm(&self.timer, &me, at);
         }

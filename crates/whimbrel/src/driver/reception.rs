@@ -243,23 +243,21 @@ impl Reception {
     }
 
     /// Takes the seat, where it is free and threads can wait here.
-    pub(super) fn sit(&self) -> Option<Seat> {
+    pub(super) fn sit(self: &Arc<Self>) -> Option<Seat> {
         let can = UdpSocket::CAN_WAIT && self.waiting != Waiting::Sleep;
         if !can || self.is_closed.load(Ordering::SeqCst) {
             return None;
         }
-        let me = self.me.upgrade()?;
-        let watcher = self.watcher.upgrade()?;
         let mut seat = lock(&self.seat);
         if matches!(seat.as_ref()?.proof, Proof::MissingFrom(at) if at > clock::now()) {
             return None;
         }
         if !self.is_taken.load(Ordering::Relaxed) {
-            watcher.watch_not(self).ok()?;
+            self.watcher.upgrade()?.watch_not(self).ok()?;
             self.is_taken.store(true, Ordering::Relaxed);
         }
         let desk = seat.take()?;
-        Some(Seat::new(me, desk))
+        Some(Seat::new(Arc::clone(self), desk))
     }
 
     /// Lets the `whimbrel-io` thread watch the socket again.
@@ -276,6 +274,9 @@ impl Reception {
     }
 
     fn arm(&self, at: Instant) {
+        if self.timer.fires_by(at) {
+            return;
+        }
         if let Some(watcher) = self.watcher.upgrade() {
             let me: Weak<dyn Timed> = self.me.clone();
             watcher.arm(&self.timer, &me, at);

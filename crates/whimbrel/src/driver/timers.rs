@@ -40,6 +40,11 @@ impl Default for TimerSlot {
 }
 
 impl TimerSlot {
+    /// True where the owner is called by `at` anyway, so that it need not be armed for that.
+    pub(crate) fn fires_by(&self, at: Instant) -> bool {
+        self.at.load(Ordering::SeqCst) <= at.0
+    }
+
     /// True when the entry for `at` is the one that counts. An earlier one may have been added
     /// since; then this one is stale, and firing it would only make it reproduce itself.
     fn claim(&self, at: Instant) -> bool {
@@ -159,7 +164,9 @@ mod tests {
         let calls = || owner.calls.load(Ordering::SeqCst);
         let arm = |at| timers.arm(&owner.slot, &weak, Instant(at));
         assert_eq!(timers.fall_asleep(), None);
+        assert!(!owner.slot.fires_by(Instant(u64::MAX - 1)));
         assert!(arm(10), "the sleeper knows of no deadline");
+        assert!(owner.slot.fires_by(Instant(10)) && !owner.slot.fires_by(Instant(9)));
         assert!(!arm(12));
         assert_eq!(timers.fall_asleep(), Some(Instant(10)));
         assert!(arm(5));

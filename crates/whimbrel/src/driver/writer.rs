@@ -254,6 +254,9 @@ impl WriterCore {
     }
 
     fn have_called(&self, at: Instant) {
+        if self.timer.fires_by(at) {
+            return;
+        }
         let me: Weak<dyn Timed> = self.me.clone();
         self.engine.arm(&self.timer, &me, at);
     }
