@@ -12,13 +12,15 @@ pub(super) const PROBES_PER_STEP: usize = 256;
 /// Wait between the steps of a round of more probes.
 const PROBE_STEP: Duration = Duration::from_millis(10);
 
-/// A round of probes follows every so many announcements, for so many rounds, of which one will do
-/// where groups show who is there; then the wait doubles with each round so many times. Who starts
-/// meanwhile finds us by its own probes.
+/// A round of probes follows every so many announcements, for so many rounds; then the wait
+/// doubles with each round, up to so many. Who starts meanwhile finds us by its own probes.
 const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
 const EARLY_ROUNDS: u32 = 4;
+const ANNOUNCEMENTS_PER_PROBE_ROUND_MAX: u32 = 80;
+
+/// The same where groups show who is there, so that hardly anybody is left to be found.
+const ANNOUNCEMENTS_PER_PROBE_ROUND_BESIDE_GROUPS: u32 = 20;
 const EARLY_ROUNDS_BESIDE_GROUPS: u32 = 1;
-const DOUBLINGS: u32 = 4;
 
 /// How long groups are given to show who is there before this host's ports are probed.
 const PROBE_DELAY: Duration = Duration::from_millis(30);
@@ -48,6 +50,7 @@ pub(super) struct AnnounceTimer {
     until_round: u32,
     rounds: u32,
     early_rounds: u32,
+    per_round: u32,
 }
 
 impl AnnounceTimer {
@@ -59,19 +62,24 @@ impl AnnounceTimer {
         announce_to: &[Locator],
     ) -> Self {
         let (burst_left, burst_wait) = burst;
+        let (early_rounds, per_round) = if has_group(announce_to) {
+            (
+                EARLY_ROUNDS_BESIDE_GROUPS,
+                ANNOUNCEMENTS_PER_PROBE_ROUND_BESIDE_GROUPS,
+            )
+        } else {
+            (EARLY_ROUNDS, ANNOUNCEMENTS_PER_PROBE_ROUND)
+        };
         Self {
             next_at: now,
             due: false,
             period,
             burst_left,
             burst_wait,
-            until_round: ANNOUNCEMENTS_PER_PROBE_ROUND,
+            until_round: per_round,
             rounds: 0,
-            early_rounds: if has_group(announce_to) {
-                EARLY_ROUNDS_BESIDE_GROUPS
-            } else {
-                EARLY_ROUNDS
-            },
+            early_rounds,
+            per_round,
         }
     }
 
@@ -96,8 +104,9 @@ impl AnnounceTimer {
         let doublings = self
             .rounds
             .saturating_sub(self.early_rounds.saturating_sub(1));
-        let factor = 1u32.checked_shl(doublings.min(DOUBLINGS)).unwrap_or(1);
-        self.until_round = ANNOUNCEMENTS_PER_PROBE_ROUND.saturating_mul(factor);
+        let factor = 1u32.checked_shl(doublings).unwrap_or(u32::MAX);
+        let next = self.per_round.saturating_mul(factor);
+        self.until_round = next.min(ANNOUNCEMENTS_PER_PROBE_ROUND_MAX);
         true
     }
 
@@ -207,7 +216,9 @@ mod tests {
         };
         let group = SocketAddr::from(([239, 255, 0, 1], 7400)).into();
         let mut beside_groups = timer(&[group]);
-        assert_eq!(waits(&mut beside_groups, 6), [5, 10, 20, 40, 80, 80]);
+        assert_eq!(waits(&mut beside_groups, 4), [20, 40, 80, 80]);
+        beside_groups.probe_soon();
+        assert_eq!(waits(&mut beside_groups, 3), [5, 40, 80]);
         let mut timer = timer(&[]);
         assert_eq!(waits(&mut timer, 10), [5, 5, 5, 5, 10, 20, 40, 80, 80, 80]);
         timer.probe_soon();
