@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use whimbrel_base::guid::{Guid, GuidPrefix};
+use whimbrel_base::locator::Locator;
 use whimbrel_wire::discovery::EndpointData;
 
 use super::Participant;
@@ -27,6 +28,13 @@ impl Participant {
         self.remotes
             .get(&prefix)
             .map(|remote| Arc::clone(&remote.heard))
+    }
+
+    /// Where the endpoints of `prefix` are reached that name no address of their own.
+    /// RTPS 2.5 §8.5.3.2.
+    pub fn default_addresses(&self, prefix: GuidPrefix) -> &[Locator] {
+        let remote = self.remotes.get(&prefix);
+        remote.map_or(&[], |remote| &remote.data.default_unicast)
     }
 
     /// The writers of other participants.

@@ -89,6 +89,16 @@ impl Connected {
         self.lines.load().len()
     }
 
+    /// Forgets those for `addresses`.
+    pub(super) fn forget(&self, addresses: &[SocketAddr]) {
+        let lines = self.lines.load();
+        if lines.iter().any(|line| addresses.contains(&line.to)) {
+            self.change(&lock(&self.changing), |lines| {
+                lines.retain(|line| !addresses.contains(&line.to));
+            });
+        }
+    }
+
     /// Forgets all: ways may have changed.
     pub(super) fn clear(&self) {
         self.change(&lock(&self.changing), Vec::clear);

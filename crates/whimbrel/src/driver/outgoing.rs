@@ -103,6 +103,13 @@ impl Outgoing {
         }
     }
 
+    /// Nobody is reached at `addresses` any more.
+    pub(crate) fn forget_ways_to(&self, addresses: &[SocketAddr]) {
+        if let Some(connected) = &self.connected {
+            connected.forget(addresses);
+        }
+    }
+
     /// Where it is bound.
     pub(crate) fn local_addr(&self) -> SocketAddr {
         self.socket.local_addr()

@@ -316,10 +316,16 @@ impl ParticipantCore {
             for event in events {
                 match event {
                     ParticipantEvent::ParticipantDiscovered(prefix) => {
-                        let heard = self.look(|control| control.heard(*prefix));
+                        let (heard, addresses) = self.look(|control| {
+                            let addresses = control.default_addresses(*prefix).iter();
+                            let addresses = addresses.filter_map(|it| it.to_socket_addr());
+                            (control.heard(*prefix), addresses.collect())
+                        });
                         routing.note_heard(*prefix, heard);
+                        routing.note_addresses(*prefix, addresses);
                     }
                     ParticipantEvent::ParticipantLost { prefix, .. } => {
+                        self.sockets.forget_ways_to(routing.addresses(*prefix));
                         routing.note_heard(*prefix, None);
                     }
                     ParticipantEvent::WriterMatched { reader, writer } => {

@@ -1,5 +1,7 @@
 //! Which endpoint gets which traffic: a read-only snapshot, replaced as a whole.
 
+use std::net::SocketAddr;
+
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::sorted::SortedMap;
 use whimbrel_proto::Heard;
@@ -28,6 +30,8 @@ pub(crate) struct Routing {
 pub(crate) struct Peer {
     /// When it was last heard; `None` while it is not known.
     pub(crate) heard: Option<Arc<Heard>>,
+    /// Where its endpoints are reached, as far as that was known when it was met.
+    addresses: Vec<SocketAddr>,
     /// Our readers by its writer that they are matched with.
     by_writer: SortedMap<EntityId, Vec<Arc<ReaderCore>>>,
 }
@@ -93,6 +97,16 @@ impl Routing {
     /// Notes by what to tell that `prefix` was heard; `None` when it is known no more.
     pub(crate) fn note_heard(&mut self, prefix: GuidPrefix, heard: Option<Arc<Heard>>) {
         self.change(prefix, |peer| peer.heard = heard);
+    }
+
+    /// Notes where the endpoints of `prefix` are reached.
+    pub(crate) fn note_addresses(&mut self, prefix: GuidPrefix, addresses: Vec<SocketAddr>) {
+        self.change(prefix, |peer| peer.addresses = addresses);
+    }
+
+    /// Where the endpoints of `prefix` are reached, as far as it is known.
+    pub(crate) fn addresses(&self, prefix: GuidPrefix) -> &[SocketAddr] {
+        self.peer(prefix).map_or(&[], |peer| &peer.addresses)
     }
 
     /// Changes one of our writers, if it is still here.

@@ -131,6 +131,12 @@ impl Sockets {
         new
     }
 
+    /// Nobody is reached at `addresses` any more.
+    pub(crate) fn forget_ways_to(&self, addresses: &[SocketAddr]) {
+        let unicast = self.v4.iter().chain(&self.v6);
+        unicast.for_each(|it| it.forget_ways_to(addresses));
+    }
+
     /// Every socket that receives.
     pub(crate) fn all(&self) -> Vec<Arc<UdpSocket>> {
         let groups = self.groups();

@@ -43,16 +43,22 @@ fn sources(by: &Outgoing, to: &StdSocket, oversize: Oversize) -> Vec<SocketAddr>
 fn what_is_sent_often_leaves_by_a_socket_of_its_own_and_all_arrives() {
     let by = outgoing(true);
     let to = receiver();
-    let sources = sources(&by, &to, Oversize::Drop);
+    let seen = sources(&by, &to, Oversize::Drop);
     let main = by.local_addr();
-    assert_eq!(sources[0], main);
-    let own = *sources.last().unwrap();
+    assert_eq!(seen[0], main);
+    let own = *seen.last().unwrap();
     assert_ne!(own, main);
     // What may have to leave in pieces does not, and neither does what goes elsewhere.
     assert_eq!(source(&by, &to, Oversize::InPieces), main);
     assert_eq!(source(&by, &receiver(), Oversize::Drop), main);
     assert_eq!(source(&by, &to, Oversize::Drop), own);
     by.wait_for_room(to.local_addr().unwrap());
+    by.forget_ways_to(&[main, own]);
+    assert_eq!(source(&by, &to, Oversize::Drop), own);
+    by.forget_ways_to(&[to.local_addr().unwrap()]);
+    assert_eq!(source(&by, &to, Oversize::Drop), main);
+    let again = *sources(&by, &to, Oversize::Drop).last().unwrap();
+    assert_ne!(again, main);
     by.forget_ways();
     assert_eq!(source(&by, &to, Oversize::Drop), main);
 }
