@@ -11,7 +11,7 @@ use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
 use super::network::Fittings;
 use super::opening::open;
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, Mutex, Snapshot, lock, try_lock};
+use super::sync::{Arc, Mutex, MutexGuard, Snapshot, lock, try_lock};
 
 /// How many there are at most.
 pub(super) const LINES_MAX: usize = 8;
@@ -104,7 +104,7 @@ impl Connected {
         self.change(&lock(&self.changing), Vec::clear);
     }
 
-    fn change(&self, _changing: &impl Sized, change: impl FnOnce(&mut Vec<Arc<Line>>)) {
+    fn change(&self, _changing: &MutexGuard<'_, ()>, change: impl FnOnce(&mut Vec<Arc<Line>>)) {
         let mut lines = Vec::clone(&self.lines.load());
         change(&mut lines);
         self.lines.store(Arc::new(lines));
@@ -136,12 +136,12 @@ impl Connected {
         }
         let mut spared = None;
         if lines.len() >= LINES_MAX {
+            let is_idle = |line: &Arc<Line>| !line.is_used.load(Ordering::Relaxed);
+            spared = lines.iter().position(is_idle);
             // The next to come may have the place of who does without until then.
-            let mut idle = lines
+            lines
                 .iter()
-                .filter(|it| !it.is_used.swap(false, Ordering::Relaxed));
-            spared = idle.next().cloned();
-            idle.for_each(drop);
+                .for_each(|it| it.is_used.store(false, Ordering::Relaxed));
             if spared.is_none() {
                 return;
             }
@@ -157,11 +157,9 @@ impl Connected {
             is_used: AtomicBool::new(true),
         });
         self.change(&changing, |lines| {
-            lines.retain(|it| {
-                !spared
-                    .as_ref()
-                    .is_some_and(|spared| Arc::ptr_eq(it, spared))
-            });
+            if let Some(at) = spared {
+                lines.remove(at);
+            }
             lines.push(line);
         });
     }
