@@ -1,9 +1,10 @@
 //! What arrives from writers.
 
-use whimbrel_base::buffer::SharedBytes;
+use whimbrel_base::buffer::{Compactor, SharedBytes};
 use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::{Instant, Timestamp};
+use whimbrel_proto::reader::Incoming;
 use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Target};
 use whimbrel_wire::message::Submessage;
 
@@ -110,8 +111,8 @@ impl ReaderState {
         from: Guid,
         alike: &Alike<'_>,
     ) -> Result<(), Reject> {
-        let mut change = alike.change(from, arrival.datagram, arrival.wall);
-        change.payload = self.compactor.compact(change.payload);
+        let change = alike.change(from, arrival.datagram, arrival.wall);
+        let change = kept(&mut self.compactor, change);
         self.machine.handle_data(arrival.now, change)
     }
 
@@ -128,9 +129,8 @@ impl ReaderState {
         } = self;
         let next = || {
             let alike = rest.next_alike((from.entity, readers))?;
-            let mut change = alike.change(from, arrival.datagram, arrival.wall);
-            change.payload = compactor.compact(change.payload);
-            Some(change)
+            let change = alike.change(from, arrival.datagram, arrival.wall);
+            Some(kept(compactor, change))
         };
         machine.handle_alike(arrival.now, from, next, refuse);
     }
@@ -149,9 +149,14 @@ impl ReaderState {
         let Self {
             machine, compactor, ..
         } = self;
-        machine.handle_inbound(now, wall, from, datagram, inbound, |mut change| {
-            change.payload = compactor.compact(change.payload);
-            change
+        machine.handle_inbound(now, wall, from, datagram, inbound, |change| {
+            kept(compactor, change)
         })
     }
+}
+
+/// `change` without the datagram in which it came, where it is small.
+fn kept(compactor: &mut Compactor, mut change: Incoming) -> Incoming {
+    change.payload = compactor.compact(change.payload);
+    change
 }
