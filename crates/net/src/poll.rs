@@ -38,8 +38,6 @@ pub enum Interest {
     Write,
     /// Both.
     ReadWrite,
-    /// Nothing for now, without forgetting it.
-    Nothing,
 }
 
 /// Something that a [`Poller`] can watch: [`crate::socket::UdpSocket`], [`Signal`], and on Linux
