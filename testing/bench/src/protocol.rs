@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::io::{BufRead, Write};
+use std::process::ExitCode;
 use std::str::FromStr;
 
 /// The word that says that a process can begin.
@@ -50,6 +51,19 @@ impl FromStr for Order {
                 warm: *warm,
             }),
             _ => Err(format!("not SIZE COUNT WARM: {line}")),
+        }
+    }
+}
+
+/// Has `run` do what the words of the command line say; what went wrong is told in the name of
+/// `program`.
+pub fn run_program(program: &str, run: impl FnOnce(&[String]) -> Result<(), String>) -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{program} {}: {why}", words.join(" "));
+            ExitCode::FAILURE
         }
     }
 }

@@ -8,17 +8,10 @@ use std::process::ExitCode;
 
 use whimbrel::{DataReader, DataReaderQos, DomainParticipant, Error};
 use whimbrel_bench::exchange::{Ends, Msg, Qos};
-use whimbrel_bench::protocol::{option, serve_numbers, stand_by};
+use whimbrel_bench::protocol::{option, run_program, serve_numbers, stand_by};
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match run(&words) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("bench_footprint {}: {why}", words.join(" "));
-            ExitCode::FAILURE
-        }
-    }
+    run_program("bench_footprint", run)
 }
 
 fn run(words: &[String]) -> Result<(), String> {

@@ -8,18 +8,14 @@ mod throughput;
 
 use std::process::ExitCode;
 
+use whimbrel_bench::protocol::run_program;
+
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match words.first().map(String::as_str) {
-        Some("latency") => latency::run(&words),
-        Some("throughput") => throughput::run(&words),
-        _ => Err("no such bench".to_owned()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("bench_raw {}: {why}", words.join(" "));
-            ExitCode::FAILURE
+    run_program("bench_raw", |words| {
+        match words.first().map(String::as_str) {
+            Some("latency") => latency::run(words),
+            Some("throughput") => throughput::run(words),
+            _ => Err("no such bench".to_owned()),
         }
-    }
+    })
 }

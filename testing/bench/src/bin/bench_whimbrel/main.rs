@@ -9,17 +9,10 @@ mod pong;
 use std::process::ExitCode;
 
 use whimbrel_bench::exchange::{Msg, Stream};
-use whimbrel_bench::protocol::{option, serve};
+use whimbrel_bench::protocol::{option, run_program, serve};
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match run(&words) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("bench_whimbrel {}: {why}", words.join(" "));
-            ExitCode::FAILURE
-        }
-    }
+    run_program("bench_whimbrel", run)
 }
 
 fn run(words: &[String]) -> Result<(), String> {
