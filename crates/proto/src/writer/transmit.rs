@@ -23,9 +23,11 @@ impl Writer {
         self.paced_until = None;
         self.held_until = None;
         let bulk_bytes = self.bulk_bytes();
-        let mut message = self.lend_message();
-        message.set_bulk(bulk_bytes);
-        self.message = Some(message);
+        if self.message.is_some() || bulk_bytes.is_some() {
+            let mut message = self.lend_message();
+            message.set_bulk(bulk_bytes);
+            self.message = Some(message);
+        }
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
