@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 
-use super::rate::{Rate, SharedRate};
+use super::rate::{Rate, Share, SharedRate, Streak};
 use crate::message::MessageBuilder;
 
 /// Bundles that form by themselves, in octets of message at most.
@@ -97,7 +97,9 @@ pub(super) struct Bundle {
     pub(super) holds: u32,
     rate: Rate,
     /// Of all writers of the participant.
-    shared_rate: Option<Arc<SharedRate>>,
+    shared_rate: Option<Share>,
+    /// It matters how long sending the last change takes.
+    pub(super) measures: bool,
     /// What waits does so because of that.
     waits_for_others: bool,
     /// The message that a sealed bundle has begun, if one ever was.
@@ -116,7 +118,8 @@ impl Bundle {
             leaves_at: None,
             holds: 0,
             rate: Rate::default(),
-            shared_rate,
+            shared_rate: shared_rate.map(Share::of),
+            measures: false,
             waits_for_others: false,
             message: None,
             is_sealed: false,
@@ -138,11 +141,17 @@ impl Bundle {
     /// Whether what is written now is to wait; `pressed` where it had to wait for room before.
     /// `destination` stands for its addresses, where it may leave with changes of other writers.
     pub(super) fn holds(&mut self, now: Instant, pressed: bool, destination: Option<u64>) -> bool {
-        let fast = self.rate.note(now, pressed);
+        let own = self.rate.note(now, pressed);
         let waits = match self.bundling {
             Bundling::Off => false,
             Bundling::Automatic => {
-                let shared = !fast && self.shares_haste(now, destination);
+                let fast = own.is_high();
+                let shared = destination.filter(|_| !fast);
+                let shared = shared.and_then(|to| self.shared_streak(now, to));
+                let begun = |it: Streak| it.has_begun();
+                self.measures =
+                    begun(own) || shared.is_some_and(begun) || self.rate.wants_measuring();
+                let shared = shared.is_some_and(Streak::is_high);
                 if self.from.is_none() {
                     self.waits_for_others = shared;
                 }
@@ -153,10 +162,10 @@ impl Bundle {
         waits || self.holds > 0
     }
 
-    /// Whether this and other writers write faster to the same addresses than that can be sent.
-    fn shares_haste(&self, now: Instant, destination: Option<u64>) -> bool {
-        let shared = self.shared_rate.as_ref().zip(destination);
-        shared.is_some_and(|(rate, to)| rate.note(now, to, self.rate.cost()))
+    /// How fast this and other writers write to the same addresses, where there are others.
+    fn shared_streak(&self, now: Instant, destination: u64) -> Option<Streak> {
+        let shared = self.shared_rate.as_ref().filter(|it| !it.is_of_one())?;
+        Some(shared.note(now, destination, self.rate.cost()))
     }
 
     pub(super) fn add(&mut self, now: Instant, sequence: SequenceNumber, bytes: usize) {

@@ -118,7 +118,7 @@ impl Writer {
 
     /// True where it matters how long a transmission of new changes took.
     pub fn measures_departures(&self) -> bool {
-        self.departed && self.bundle.bundling == Bundling::Automatic
+        self.departed && self.bundle.measures && self.bundle.bundling == Bundling::Automatic
     }
 
     /// New changes were sent from `began` to `ended`.
@@ -129,6 +129,7 @@ impl Writer {
 
     /// Decides whether the newest change waits; `pressed` where it had to wait for room before.
     pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
+        self.departed = false;
         let nobody = self.audience.destinations().is_empty();
         let taken = self.audience.packed_messages();
         let packs = taken.intersects(self.config.packed_messages);

@@ -1,6 +1,8 @@
 //! Whether changes come faster than they can be sent: those of one writer, and those of all writers
 //! of a participant that go to the same addresses.
 
+use alloc::sync::Arc;
+use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use whimbrel_base::time::{Duration, Instant};
@@ -26,9 +28,13 @@ const SEND_COST: Duration = Duration::from_micros(5);
 const SEND_COST_MIN: Duration = Duration::from_micros(2);
 const SEND_COST_MAX: Duration = Duration::from_micros(10);
 
+/// Of changes that do not come fast, one of so many shows what sending takes: to look at the clock
+/// after each would cost more than is learnt from it.
+const UNMEASURED_MAX: u32 = 8;
+
 /// Changes that came faster than they can be sent, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Streak {
+pub(super) struct Streak {
     len: u32,
     /// How many it takes.
     min: u32,
@@ -116,8 +122,18 @@ impl Streak {
         }
     }
 
-    fn is_high(self) -> bool {
+    pub(super) fn is_high(self) -> bool {
         self.len >= self.min
+    }
+
+    /// True where the last change came fast.
+    pub(super) fn has_begun(self) -> bool {
+        self.len > 0
+    }
+
+    /// When the next change could come if the last one, of `now`, leaves at once, or waits.
+    fn ready_at(self, now: Instant, cost: Duration) -> Instant {
+        if self.is_high() { now } else { now.after(cost) }
     }
 }
 
@@ -128,6 +144,8 @@ pub(super) struct Rate {
     ready_at: Instant,
     /// What sending takes.
     cost: Duration,
+    /// Changes since that was measured.
+    unmeasured: u32,
     streak: Streak,
 }
 
@@ -136,19 +154,25 @@ impl Default for Rate {
         Self {
             ready_at: Instant::ZERO,
             cost: SEND_COST,
+            unmeasured: UNMEASURED_MAX,
             streak: Streak::NONE,
         }
     }
 }
 
 impl Rate {
-    /// A change is written, `pressed` where it had to wait for room before; true where they come
-    /// faster than they can be sent.
-    pub(super) fn note(&mut self, now: Instant, pressed: bool) -> bool {
+    /// A change is written, `pressed` where it had to wait for room before; how it goes on.
+    pub(super) fn note(&mut self, now: Instant, pressed: bool) -> Streak {
         let pause = now.since(self.ready_at);
-        self.ready_at = now;
         self.streak = self.streak.after(pause, self.cost, pressed);
-        self.is_high()
+        self.ready_at = self.streak.ready_at(now, self.cost);
+        self.unmeasured = self.unmeasured.saturating_add(1);
+        self.streak
+    }
+
+    /// True where what sending takes was not measured for long.
+    pub(super) fn wants_measuring(&self) -> bool {
+        self.unmeasured >= UNMEASURED_MAX
     }
 
     /// A change waited, and no other came.
@@ -164,6 +188,7 @@ impl Rate {
     /// Changes were sent from `began` to `ended`.
     pub(super) fn note_departure(&mut self, began: Instant, ended: Instant) {
         self.ready_at = ended;
+        self.unmeasured = 0;
         let took = ended.since(began).min(SEND_COST_MAX).max(SEND_COST_MIN);
         self.cost = self.cost.times(3).plus(took).divided_by(4);
     }
@@ -198,6 +223,7 @@ impl Rate {
 /// same time may miss a change of each other here, which does no harm.
 #[derive(Debug)]
 pub struct SharedRate {
+    writers: AtomicU32,
     ready_at: AtomicU64,
     streak_len: AtomicU32,
     streak_min: AtomicU32,
@@ -211,6 +237,7 @@ pub struct SharedRate {
 impl Default for SharedRate {
     fn default() -> Self {
         Self {
+            writers: AtomicU32::new(0),
             ready_at: AtomicU64::new(0),
             streak_len: AtomicU32::new(Streak::NONE.len),
             streak_min: AtomicU32::new(Streak::NONE.min),
@@ -223,10 +250,14 @@ impl Default for SharedRate {
 }
 
 impl SharedRate {
-    /// A change for `destination` is written, and sending it takes `cost`; true where they come
-    /// faster than they can be sent.
-    pub(super) fn note(&self, now: Instant, destination: u64, cost: Duration) -> bool {
-        let ready_at = Instant(self.ready_at.swap(now.0, Ordering::Relaxed));
+    /// True where there is one writer, which knows its own rate.
+    pub(super) fn is_of_one(&self) -> bool {
+        self.writers.load(Ordering::Relaxed) <= 1
+    }
+
+    /// A change for `destination` is written, and sending it takes `cost`; how it goes on.
+    pub(super) fn note(&self, now: Instant, destination: u64, cost: Duration) -> Streak {
+        let ready_at = Instant(self.ready_at.load(Ordering::Relaxed));
         let is_same = self.destination.load(Ordering::Relaxed) == destination;
         if !is_same {
             // Nothing that goes elsewhere leaves with it.
@@ -243,7 +274,9 @@ impl SharedRate {
                 ..streak
             },
         });
-        streak.is_high()
+        let ready_at = streak.ready_at(now, cost);
+        self.ready_at.store(ready_at.0, Ordering::Relaxed);
+        streak
     }
 
     /// A change waited, and no other came.
@@ -295,5 +328,30 @@ impl SharedRate {
     /// Some have left by `ended`.
     pub(super) fn note_departure(&self, ended: Instant) {
         self.ready_at.store(ended.0, Ordering::Relaxed);
+    }
+}
+
+/// A writer's part in the rate of its participant.
+#[derive(Debug)]
+pub(super) struct Share(Arc<SharedRate>);
+
+impl Share {
+    pub(super) fn of(rate: Arc<SharedRate>) -> Self {
+        rate.writers.fetch_add(1, Ordering::Relaxed);
+        Self(rate)
+    }
+}
+
+impl Deref for Share {
+    type Target = SharedRate;
+
+    fn deref(&self) -> &SharedRate {
+        &self.0
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.writers.fetch_sub(1, Ordering::Relaxed);
     }
 }

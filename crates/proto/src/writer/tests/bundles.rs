@@ -117,6 +117,13 @@ fn put(writer: &mut Writer, sent: &mut Wire, now: Instant, count: usize) -> Vec<
     (0..count).map(put).collect()
 }
 
+/// What was written left from `began` to `ended`.
+fn depart(writer: &mut Writer, began: Instant, ended: Instant) {
+    if writer.measures_departures() {
+        writer.note_departure(began, ended);
+    }
+}
+
 fn statistics(writer: &Writer) -> BundlingStatistics {
     writer.statistics().bundling
 }
@@ -348,13 +355,15 @@ fn off_and_lone_samples_leave_at_once() {
     let left = put(&mut writer, &mut sent, NOW, 100);
     assert!(left.iter().all(|it| *it > 0));
     let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
-    for step in 1..200 {
+    let mut measured = 0;
+    for step in 0..200 {
         let now = at(step * 20);
         assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
-        assert!(writer.measures_departures());
-        writer.note_departure(now, now.after(Duration::from_micros(6)));
+        measured += u32::from(writer.measures_departures());
+        depart(&mut writer, now, now.after(Duration::from_micros(6)));
         assert!(!writer.measures_departures());
     }
+    assert_eq!(measured, 25);
     // So do those of a program that waits for an answer each time, however slow sending is.
     let mut now = at(10_000);
     for step in 1..200 {
@@ -362,7 +371,7 @@ fn off_and_lone_samples_leave_at_once() {
         assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
         let began = now;
         now = now.after(Duration::from_micros(100));
-        writer.note_departure(began, now);
+        depart(&mut writer, began, now);
     }
     let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
     // So do few at once.
@@ -386,7 +395,7 @@ fn what_comes_faster_than_it_can_be_sent_leaves_together() {
             messages += 1;
             let began = now;
             now = now.after(Duration::from_micros(6));
-            writer.note_departure(began, now);
+            depart(&mut writer, began, now);
         }
     }
     assert!(messages < 1000 / 20, "{messages}");
@@ -407,6 +416,26 @@ fn what_comes_faster_than_it_can_be_sent_leaves_together() {
             1
         )[0] > 0
     );
+}
+
+#[test]
+fn what_is_fast_is_known_however_long_sending_takes() {
+    for send_us in [2, 5, 12, 40] {
+        let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+        let mut now = NOW;
+        let leaves = |_: &u32| {
+            now = now.after(Duration::from_nanos(500));
+            let left = put(&mut writer, &mut sent, now, 1)[0] > 0;
+            let began = now;
+            if left {
+                now = now.after(Duration::from_micros(send_us));
+            }
+            depart(&mut writer, began, now);
+            left
+        };
+        let alone = (0..200).take_while(leaves).count();
+        assert!(alone < 20, "{send_us} us: {alone}");
+    }
 }
 
 #[test]
@@ -432,7 +461,7 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
             }
             let began = now;
             now = now.after(Duration::from_micros(17));
-            writer.note_departure(began, now);
+            depart(writer, began, now);
         }
         assert!((1..=24).contains(&waits), "{waits}");
         let is_bundled = (0..10_000).any(|_| {
@@ -441,7 +470,7 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
             if left != [0] {
                 let began = now;
                 now = now.after(Duration::from_micros(6));
-                writer.note_departure(began, now);
+                depart(writer, began, now);
             }
             statistics(writer).full > 0
         });
@@ -481,7 +510,7 @@ fn take_turns(writers: &mut [Writer], rounds: u32, pause: Duration) -> Option<u3
             }
             let began = now;
             now = now.after(Duration::from_micros(6));
-            writer.note_departure(began, now);
+            depart(writer, began, now);
         }
     }
     None
@@ -540,7 +569,7 @@ fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Du
             if gone > 0 {
                 let began = now;
                 now = now.after(Duration::from_micros(6));
-                writers[at].note_departure(began, now);
+                depart(&mut writers[at], began, now);
             }
         }
         let ended = now;
@@ -601,14 +630,14 @@ fn lone_samples_beside_the_stream_of_another_writer_leave_at_once() {
         if left > 0 {
             let began = now;
             now = now.after(Duration::from_micros(20));
-            stream.note_departure(began, now);
+            depart(stream, began, now);
         }
         if step % 100 == 0 {
             now = now.after(Duration::from_nanos(500));
             assert_eq!(put(lone, &mut Wire::default(), now, 1), [1], "{step}");
             let began = now;
             now = now.after(Duration::from_micros(6));
-            lone.note_departure(began, now);
+            depart(lone, began, now);
         }
     }
     assert!(waited > 90_000);
@@ -689,7 +718,7 @@ fn time_to_compress_is_no_pause_and_bundles_end_it() {
         if put(&mut writer, &mut sent, now, 1)[0] > 0 {
             let began = now;
             now = now.after(Duration::from_micros(6));
-            writer.note_departure(began, now);
+            depart(&mut writer, began, now);
         }
     }
     assert!(alone < 20, "{alone} were compressed alone");
