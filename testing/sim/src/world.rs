@@ -339,7 +339,7 @@ impl World {
             Todo::Heal => self.heal(),
             Todo::WriterLearns { writer, reader } => self.writer_learns(writer, reader),
             Todo::WriterForgets { writer, reader } => {
-                self.writer_forgets(writer, reader);
+                self.writer_forgets(writer, reader, true);
                 self.settle_all();
             }
             Todo::ReaderForgets { reader, writer } => {

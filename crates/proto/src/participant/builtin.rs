@@ -148,7 +148,7 @@ impl Builtin {
                 channel.writer.handle_matched(now, reader);
             } else {
                 let reader = Guid::new(prefix, channel.reader_entity);
-                channel.writer.handle_unmatched(now, reader);
+                channel.writer.handle_unmatched(now, reader, false);
             }
             if peer.builtin_endpoints.contains(channel.writer_bit) {
                 let writer = MatchedWriter {
@@ -247,7 +247,7 @@ impl Builtin {
     pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix) {
         for channel in self.channels.iter_mut() {
             let reader = Guid::new(prefix, channel.reader_entity);
-            channel.writer.handle_unmatched(now, reader);
+            channel.writer.handle_unmatched(now, reader, false);
         }
     }
 

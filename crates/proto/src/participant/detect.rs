@@ -328,7 +328,7 @@ impl Participant {
         } else {
             self.served_readers()
         };
-        let Some(remote) = self.drop_participant(now, prefix) else {
+        let Some(remote) = self.drop_participant(now, prefix, !departed) else {
             return;
         };
         self.expect_other_writers(now, &served);
@@ -351,11 +351,13 @@ impl Participant {
         self.report(ParticipantEvent::ParticipantLost { prefix, departed });
     }
 
-    /// Takes the participant out, with all that is known of its endpoints.
+    /// Takes the participant out, with all that is known of its endpoints; `lost` where it may come
+    /// back.
     pub(super) fn drop_participant(
         &mut self,
         now: Instant,
         prefix: GuidPrefix,
+        lost: bool,
     ) -> Option<RemoteParticipant> {
         let remote = self.remotes.remove(&prefix)?;
         self.replies.remove(&prefix);
@@ -365,7 +367,7 @@ impl Participant {
         self.census.leave(since, origin, prefix);
         if remote.confirmed {
             self.builtin.handle_unmatched(now, self.wall, prefix);
-            self.forget_endpoints_of(prefix);
+            self.forget_endpoints_of(prefix, lost);
         }
         Some(remote)
     }
@@ -377,6 +379,8 @@ impl Participant {
         let Some(remote) = self.remotes.get_mut(&prefix) else {
             return;
         };
+        // Should that be an echo of its first words, it has missed no less.
+        self.endings.note_loss(remote);
         remote.resumed_at = now;
         remote.assurance = Assurance::NONE;
         remote.hears.clear();
@@ -384,6 +388,7 @@ impl Participant {
         remote.subscriptions_acked = SequenceNumber::ZERO;
         self.builtin.forget_readers(now, prefix);
         self.serve_discovery(now, prefix);
+        self.repeat_endings(now, prefix);
         self.statistics.resumed = self.statistics.resumed.saturating_add(1);
         self.renew_matches(prefix);
     }

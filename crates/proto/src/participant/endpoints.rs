@@ -97,7 +97,7 @@ impl Participant {
             self.expectant.remove(&entity);
             self.announce_end(now, EntityId::SEDP_SUBSCRIPTIONS_WRITER, entity);
             self.reader_pairs.forget_local(entity);
-            self.unpair_reader(Guid::new(self.config.guid_prefix, entity));
+            self.unpair_reader(Guid::new(self.config.guid_prefix, entity), false);
             self.routing_changed = true;
         }
     }
@@ -165,7 +165,7 @@ impl Participant {
         if let Some(guid) = disposed(arrival, &context)? {
             if self.remote_readers.remove(&guid).is_some() {
                 self.dismiss_endpoint(guid.prefix);
-                self.unpair_reader(guid);
+                self.unpair_reader(guid, false);
             }
             return Ok(());
         }
@@ -197,7 +197,8 @@ impl Participant {
         })
     }
 
-    pub(super) fn forget_endpoints_of(&mut self, prefix: GuidPrefix) {
+    /// The participant is gone, or `lost`.
+    pub(super) fn forget_endpoints_of(&mut self, prefix: GuidPrefix, lost: bool) {
         let writers: Vec<Guid> = self
             .remote_writers
             .range(guids_of(prefix))
@@ -214,7 +215,7 @@ impl Participant {
             .collect();
         for guid in readers {
             self.remote_readers.remove(&guid);
-            self.unpair_reader(guid);
+            self.unpair_reader(guid, lost);
         }
     }
 

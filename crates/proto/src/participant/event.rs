@@ -26,6 +26,8 @@ pub enum ParticipantEvent {
         writer: EntityId,
         /// The reader.
         reader: Guid,
+        /// It may come back with what it knew, as nothing said that it is gone.
+        lost: bool,
     },
     /// A writer for the local reader to listen to; again, with other locators, when it has moved.
     WriterMatched {

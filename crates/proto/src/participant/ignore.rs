@@ -29,7 +29,7 @@ impl Participant {
         if guid.entity.is_writer() {
             self.unpair_writer(guid);
         } else {
-            self.unpair_reader(guid);
+            self.unpair_reader(guid, false);
         }
     }
 }

@@ -193,7 +193,12 @@ impl Participant {
             return;
         };
         if unmatched {
-            self.report(ParticipantEvent::ReaderUnmatched { writer, reader });
+            let lost = false;
+            self.report(ParticipantEvent::ReaderUnmatched {
+                writer,
+                reader,
+                lost,
+            });
         }
         match pair {
             Some(Pair::Matched(matched)) => {
@@ -369,6 +374,7 @@ impl Participant {
                 self.report(ParticipantEvent::ReaderUnmatched {
                     writer,
                     reader: guid,
+                    lost: true,
                 });
                 self.report(ParticipantEvent::ReaderMatched { writer, reader });
             }
@@ -451,8 +457,19 @@ impl Participant {
         self.pair_remote_writer(guid);
     }
 
-    /// The reader `guid`, ours or another's, is gone: tells the local writers.
-    pub(super) fn unpair_reader(&mut self, guid: Guid) {
-        self.pair_remote_reader(guid);
+    /// The reader `guid`, ours or another's, is gone or `lost`: tells the local writers.
+    pub(super) fn unpair_reader(&mut self, reader: Guid, lost: bool) {
+        self.routing_changed = true;
+        let (writers, _) = self.local_entities();
+        for writer in writers {
+            let step = self.step_writer(writer, reader, None);
+            if matches!(step, Step::News { unmatched, .. } if unmatched) {
+                self.report(ParticipantEvent::ReaderUnmatched {
+                    writer,
+                    reader,
+                    lost,
+                });
+            }
+        }
     }
 }

@@ -171,7 +171,7 @@ impl Participant {
         data: ParticipantData,
     ) -> Result<(), Reject> {
         let prefix = data.guid.prefix;
-        let Some(former) = self.drop_participant(now, prefix) else {
+        let Some(former) = self.drop_participant(now, prefix, false) else {
             return Ok(());
         };
         self.statistics.reborn = self.statistics.reborn.saturating_add(1);

@@ -159,20 +159,56 @@ impl Writer {
     /// where it is no more than that.
     fn everyone_acked(&mut self) -> SequenceNumber {
         let known = self.acked;
-        let behind = |reader: &&ReaderProxy| reader.acked <= known;
-        // Of many readers one that is behind is enough, and it mostly stays the same.
-        let witness = self.laggard.and_then(|guid| self.readers.get(&guid));
-        let witness = witness.filter(|it| self.config.reliable && it.holds_history());
-        if known >= self.history.last() || witness.is_some_and(|it| behind(&it)) {
+        if known >= self.history.last() {
             return known;
         }
-        let laggard = self.holding_readers().find(behind);
-        self.laggard = laggard.map(|reader| reader.info.guid);
+        self.laggard = self.somebody(self.laggard, |reader| reader.acked <= known);
         if self.laggard.is_some() {
             return known;
         }
         let acked = self.holding_readers().map(|reader| reader.acked);
         acked.min().unwrap_or(self.pushed)
+    }
+
+    /// A reader that holds back history and is `behind`. Of many one is enough, and it mostly
+    /// stays the same `witness`.
+    fn somebody(
+        &self,
+        witness: Option<Guid>,
+        behind: impl Fn(&ReaderProxy) -> bool,
+    ) -> Option<Guid> {
+        let holds = |it: &&ReaderProxy| self.config.reliable && it.holds_history() && behind(it);
+        let witness = witness.and_then(|guid| self.readers.get(&guid));
+        let found = witness.filter(holds);
+        let found = found.or_else(|| self.holding_readers().find(|reader| behind(reader)));
+        found.map(|reader| reader.info.guid)
+    }
+
+    /// Up to here `reader` needs to hear of no instance that ended.
+    ///
+    /// Where one change of an instance is kept, the one that ends it is in the place of all that
+    /// was written of it before: who came later never knew it.
+    pub(super) fn ends_known_by(&self, reader: &ReaderProxy) -> SequenceNumber {
+        if self.config.depth == Some(1) {
+            reader.acked.max(reader.new_since)
+        } else {
+            reader.acked
+        }
+    }
+
+    /// Up to here no reader that holds back history needs to hear of instances that ended; what
+    /// was known before where that says nothing of the end that comes `first`.
+    fn ends_known_through(&mut self, first: SequenceNumber) -> SequenceNumber {
+        if first <= self.acked || !self.audience.holds_history() {
+            return self.acked;
+        }
+        let unaware = |reader: &ReaderProxy| self.ends_known_by(reader) < first;
+        self.unaware = self.somebody(self.unaware, unaware);
+        if self.unaware.is_some() {
+            return self.acked;
+        }
+        let known = self.holding_readers().map(|it| self.ends_known_by(it));
+        known.min().unwrap_or(self.acked).min(self.pushed)
     }
 
     /// True when some reader owes an answer.
@@ -218,13 +254,17 @@ impl Writer {
     /// Forgets instances that were given up once every reader knows, and of those that were
     /// disposed all but the newest.
     fn forget_ended_instances(&mut self) {
-        while let Some((sequence, instance)) = self.endings.next_released(self.acked) {
+        let kept_max = self.config.disposed_instances_max;
+        let Some(first) = self.endings.first_due(kept_max) else {
+            return;
+        };
+        let known = self.ends_known_through(first);
+        while let Some((sequence, instance)) = self.endings.next_released(known) {
             if !self.history.is_registered(instance) {
                 self.history.remove_instance_through(instance, sequence);
             }
         }
-        let kept_max = self.config.disposed_instances_max;
-        while let Some((sequence, instance)) = self.endings.next_disposed(self.acked, kept_max) {
+        while let Some((sequence, instance)) = self.endings.next_disposed(known, kept_max) {
             self.history.remove_instance_through(instance, sequence);
             if self.history.is_registered(instance) {
                 self.history.unregister(instance);

@@ -10,8 +10,8 @@ use whimbrel_base::sequence::SequenceNumber;
 pub(super) struct Endings {
     /// Given up: nothing of them is needed once every reader knows.
     released: BTreeMap<SequenceNumber, InstanceHandle>,
-    /// Disposed but still registered, or given up while a reader left that did not know: it may
-    /// come back.
+    /// Disposed but still registered, or given up before a reader was lost that did not know: it
+    /// may come back.
     disposed: BTreeMap<SequenceNumber, InstanceHandle>,
     of: BTreeMap<InstanceHandle, SequenceNumber>,
 }
@@ -29,9 +29,9 @@ impl Endings {
         self.disposed.insert(sequence, instance);
     }
 
-    /// A reader leaves that has acknowledged changes up to `acked`.
-    pub(super) fn remember_after(&mut self, acked: SequenceNumber) {
-        self.disposed.extend(self.released.split_off(&acked.next()));
+    /// A reader is lost that needs to hear of none of them up to `known`.
+    pub(super) fn remember_after(&mut self, known: SequenceNumber) {
+        self.disposed.extend(self.released.split_off(&known.next()));
     }
 
     fn replace(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
@@ -51,13 +51,23 @@ impl Endings {
         }
     }
 
-    /// The next instance that was given up by a change up to `acked`.
+    /// The first change by which an instance ended that may be forgotten once every reader knows,
+    /// where `kept_max` of those that were disposed are remembered.
+    pub(super) fn first_due(&self, kept_max: usize) -> Option<SequenceNumber> {
+        let released = self.released.first_key_value();
+        let over = self.disposed.len() > kept_max;
+        let disposed = over.then(|| self.disposed.first_key_value()).flatten();
+        let due = released.into_iter().chain(disposed);
+        due.map(|(sequence, _)| *sequence).min()
+    }
+
+    /// The next instance that was given up by a change up to `known`.
     pub(super) fn next_released(
         &mut self,
-        acked: SequenceNumber,
+        known: SequenceNumber,
     ) -> Option<(SequenceNumber, InstanceHandle)> {
         let first = self.released.first_entry()?;
-        if *first.key() > acked {
+        if *first.key() > known {
             return None;
         }
         let (sequence, instance) = first.remove_entry();
@@ -65,18 +75,18 @@ impl Endings {
         Some((sequence, instance))
     }
 
-    /// The next instance that was disposed, or given up unknown to a reader that left, by a change
-    /// up to `acked`, longest ago, where more than `kept_max` are remembered.
+    /// The next instance that was disposed, or given up unknown to a reader that was lost, by a
+    /// change up to `known`, longest ago, where more than `kept_max` are remembered.
     pub(super) fn next_disposed(
         &mut self,
-        acked: SequenceNumber,
+        known: SequenceNumber,
         kept_max: usize,
     ) -> Option<(SequenceNumber, InstanceHandle)> {
         if self.disposed.len() <= kept_max {
             return None;
         }
         let first = self.disposed.first_entry()?;
-        if *first.key() > acked {
+        if *first.key() > known {
             return None;
         }
         let (sequence, instance) = first.remove_entry();

@@ -131,8 +131,8 @@ fn repairs_come_in_the_form_of_the_reader_and_follow_it() {
     assert_eq!(again(&mut writer, 2, 2), [(2, vec![PLAIN; 8])].into());
     writer.handle_matched(NOW, reader(3, 1, false));
     assert_eq!(again(&mut writer, 1, 3), [(1, vec![PLAIN; 8])].into());
-    writer.handle_unmatched(NOW, reader(3, 1, false).guid);
-    writer.handle_unmatched(NOW, readers[1].guid);
+    writer.handle_unmatched(NOW, reader(3, 1, false).guid, false);
+    writer.handle_unmatched(NOW, readers[1].guid, false);
     assert_eq!(again(&mut writer, 1, 4), [(1, vec![PACKED; 4])].into());
 }
 
@@ -143,7 +143,7 @@ fn who_has_fragments_of_a_form_that_is_over_gets_all_of_the_other() {
     let (mut writer, ports) = written(&readers, packed(9000, 2500));
     assert_eq!(ports, [(1, vec![PLAIN; 8])].into());
     let number = writer.last_sequence();
-    writer.handle_unmatched(NOW, readers[1].guid);
+    writer.handle_unmatched(NOW, readers[1].guid, false);
     let mut state = FragmentNumberSet::new(FragmentNumber(8));
     state.insert(FragmentNumber(8));
     let nack = NackFrag {

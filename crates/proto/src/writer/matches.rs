@@ -1,7 +1,7 @@
 //! Readers that come, move and go.
 
-use whimbrel_base::guid::Guid;
-use whimbrel_base::sequence::FragmentNumber;
+use whimbrel_base::guid::{EntityId, Guid};
+use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Instant;
 
 use super::Writer;
@@ -43,7 +43,9 @@ impl Writer {
                 self.window_bytes(&reader),
                 reader.is_prompt(),
             );
+            let new_since = self.nothing_reached_before(&reader);
             let mut reader = ReaderProxy::new(now, reader, first, pace);
+            reader.new_since = new_since;
             reader.heartbeat_due = self.owes(&reader);
             if reader.heartbeat_due {
                 self.heartbeats_due.push(guid);
@@ -60,6 +62,18 @@ impl Writer {
         self.note_batch_readers();
         self.update_acknowledged();
         self.arm_heartbeat(now);
+    }
+
+    /// Before which change nothing can have reached `reader`: what is sent to others of its
+    /// participant reaches it too, and what is sent to a group whoever is in it.
+    fn nothing_reached_before(&self, reader: &MatchedReader) -> SequenceNumber {
+        if reader.group.is_some() {
+            return SequenceNumber::ZERO;
+        }
+        let of = |octet| Guid::new(reader.guid.prefix, EntityId([octet; 4]));
+        let beside = self.readers.range(of(0)..=of(0xff));
+        let beside = beside.map(|(_, it)| it.new_since).min();
+        beside.unwrap_or(self.history.last())
     }
 
     /// Octets of fragments that may be on their way to `reader`: what its sockets hold, unless a
@@ -120,18 +134,20 @@ impl Writer {
         }
     }
 
-    /// Forgets `reader`.
-    pub fn handle_unmatched(&mut self, now: Instant, reader: Guid) {
+    /// Forgets `reader`, which is gone for good or is `lost` and may come back with what it knew:
+    /// then it hears of instances that ended meanwhile, as long as they are remembered
+    /// ([`super::WriterConfig::disposed_instances_max`]).
+    pub fn handle_unmatched(&mut self, now: Instant, reader: Guid, lost: bool) {
         if let Some(gone) = self.readers.remove(&reader) {
+            if lost && gone.info.reliable {
+                self.endings.remember_after(self.ends_known_by(&gone));
+            }
             self.unseal();
             self.credit.leave(reader);
             if gone.aside {
                 self.aside = self.aside.saturating_sub(1);
             } else {
                 self.audience.remove(gone.info.push_to());
-            }
-            if gone.info.reliable {
-                self.endings.remember_after(gone.acked);
             }
             self.heartbeats_due.retain(|due| *due != reader);
             self.repairs.touch(reader);

@@ -192,6 +192,8 @@ pub struct Writer {
     laggard: Option<Guid>,
     /// A reader that owes an answer.
     debtor: Option<Guid>,
+    /// A reader that needs to hear of the first instance that ended.
+    unaware: Option<Guid>,
     blocked_since: Option<Instant>,
     endings: Endings,
     progress: bool,
@@ -238,6 +240,7 @@ impl Writer {
             departed: false,
             laggard: None,
             debtor: None,
+            unaware: None,
             blocked_since: None,
             endings: Endings::default(),
             progress: false,

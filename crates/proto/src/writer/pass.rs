@@ -245,9 +245,9 @@ mod tests {
         let (passed, words) = put(&mut writer, &mut sent, true);
         assert!(!passed && words.contains(&"data"), "{words:?}");
         assert!(!writer.is_acknowledged(SequenceNumber(2)));
-        writer.handle_unmatched(NOW, other.guid);
+        writer.handle_unmatched(NOW, other.guid, false);
         assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
-        writer.handle_unmatched(NOW, guid);
+        writer.handle_unmatched(NOW, guid, false);
         assert!(!put(&mut writer, &mut sent, true).0, "nobody is there");
     }
 }

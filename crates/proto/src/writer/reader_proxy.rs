@@ -83,6 +83,8 @@ pub(super) struct ReaderProxy {
     pub(super) apart: bool,
     /// Changes before this one never concern the reader.
     pub(super) first_relevant: SequenceNumber,
+    /// Nothing of this writer can have reached the reader before this was written.
+    pub(super) new_since: SequenceNumber,
     /// Everything up to here is acknowledged or does not concern the reader.
     pub(super) acked: SequenceNumber,
     /// Its last answer was from before its match: it has still to hear where its data begins.
@@ -130,6 +132,7 @@ impl ReaderProxy {
             form: Form::Plain,
             apart: false,
             first_relevant,
+            new_since: SequenceNumber::ZERO,
             acked: first_relevant.previous(),
             behind: false,
             in_process: false,

@@ -261,9 +261,11 @@ impl ParticipantCore {
                 }
                 told
             }
-            ParticipantEvent::ReaderUnmatched { writer, reader } => {
-                routing.with_writer(writer, |it| it.unmatched(now, reader))
-            }
+            ParticipantEvent::ReaderUnmatched {
+                writer,
+                reader,
+                lost,
+            } => routing.with_writer(writer, |it| it.unmatched(now, reader, lost)),
             ParticipantEvent::WriterMatched { reader, writer } => {
                 routing.with_reader(reader, |it| it.matched(now, writer))
             }

@@ -403,31 +403,29 @@ impl WriterCore {
             neighbours::add(&mut state.neighbours, neighbour);
             self.hands_over.store(true, Ordering::Release);
         }
-        let news = state.matched.insert(guid);
-        if news {
+        let mut changed = StatusMask::NONE;
+        if state.matched.insert(guid) {
             state.statuses.publication_matched.matched(handle_of(guid));
             self.status.mark(MATCHED);
+            changed = MATCHED;
         }
-        let changed = if news { MATCHED } else { StatusMask::NONE };
         self.settle(state, now).and(News::of(changed))
     }
 
-    pub(crate) fn unmatched(&self, now: Instant, reader: Guid) -> News {
+    pub(crate) fn unmatched(&self, now: Instant, reader: Guid, lost: bool) -> News {
         let mut state = self.lock();
-        state.machine.handle_unmatched(now, reader);
+        state.machine.handle_unmatched(now, reader, lost);
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
         self.hands_over
             .store(!state.neighbours.is_empty(), Ordering::Release);
         state.confirmed.remove(&reader);
-        let news = state.matched.remove(&reader);
-        if news {
-            state
-                .statuses
-                .publication_matched
-                .unmatched(handle_of(reader));
+        let mut changed = StatusMask::NONE;
+        if state.matched.remove(&reader) {
+            let matched = &mut state.statuses.publication_matched;
+            matched.unmatched(handle_of(reader));
             self.status.mark(MATCHED);
+            changed = MATCHED;
         }
-        let changed = if news { MATCHED } else { StatusMask::NONE };
         self.settle(state, now).and(News::of(changed))
     }
 

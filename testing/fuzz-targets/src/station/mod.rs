@@ -338,9 +338,13 @@ impl Station {
                     self.writers[index].handle_matched(now, reader);
                 }
             }
-            ParticipantEvent::ReaderUnmatched { writer, reader } => {
+            ParticipantEvent::ReaderUnmatched {
+                writer,
+                reader,
+                lost,
+            } => {
                 if let Some(index) = position(&WRITERS, writer) {
-                    self.writers[index].handle_unmatched(now, reader);
+                    self.writers[index].handle_unmatched(now, reader, lost);
                 }
             }
             ParticipantEvent::WriterMatched { reader, writer } => {

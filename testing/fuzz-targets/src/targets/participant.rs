@@ -192,7 +192,7 @@ impl Player {
         self.direct.remove(&(guid, index));
         if is_reader {
             let now = self.station.now;
-            self.station.writers[index].handle_unmatched(now, guid);
+            self.station.writers[index].handle_unmatched(now, guid, true);
         } else {
             self.station.unmatch_writer(index, guid);
         }

@@ -183,8 +183,12 @@ impl World {
             ParticipantEvent::ReaderMatched { writer, reader } => {
                 self.match_reader(Guid::new(own, writer), reader);
             }
-            ParticipantEvent::ReaderUnmatched { writer, reader } => {
-                self.writer_forgets(Guid::new(own, writer), reader);
+            ParticipantEvent::ReaderUnmatched {
+                writer,
+                reader,
+                lost,
+            } => {
+                self.writer_forgets(Guid::new(own, writer), reader, lost);
             }
             ParticipantEvent::WriterMatched { reader, writer } => {
                 self.match_writer(Guid::new(own, reader), writer);

@@ -272,15 +272,15 @@ impl World {
         usize::from(endpoint.prefix.0[1].saturating_sub(1)).min(self.nodes.len() - 1)
     }
 
-    /// Tells a writer that a reader is gone.
-    pub(super) fn writer_forgets(&mut self, writer: Guid, reader: Guid) {
+    /// Tells a writer that a reader is gone, or `lost`.
+    pub(super) fn writer_forgets(&mut self, writer: Guid, reader: Guid, lost: bool) {
         let Some(ids) = self.ids(writer, reader) else {
             return;
         };
         let now = self.here(self.node_of(writer));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
-            slot.change().handle_unmatched(now, reader);
+            slot.change().handle_unmatched(now, reader, lost);
             for (writer, reader) in self.model.namesakes(ids) {
                 self.model.writer_knows(writer, reader, false);
             }

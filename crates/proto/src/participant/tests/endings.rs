@@ -15,7 +15,8 @@ fn departure_is_told() {
         &events,
         &ParticipantEvent::ReaderUnmatched {
             writer: WRITER,
-            reader
+            reader,
+            lost: false,
         }
     ));
     let lost = ParticipantEvent::ParticipantLost {
@@ -75,7 +76,8 @@ fn leases_end_and_any_packet_renews_them() {
         &events,
         &ParticipantEvent::ReaderUnmatched {
             writer: WRITER,
-            reader
+            reader,
+            lost: true,
         }
     ));
     assert_eq!(net.member(1).statistics().participants_expired, 1);
@@ -112,7 +114,8 @@ fn who_forgot_us_is_served_from_the_start() {
         &one,
         &ParticipantEvent::ReaderUnmatched {
             writer: WRITER,
-            reader
+            reader,
+            lost: true,
         }
     ));
     assert_eq!(matched_readers(&one).len(), 1);
@@ -144,6 +147,34 @@ fn who_comes_back_hears_of_what_ended_meanwhile() {
     assert!(has(&net.take(2), &unmatched));
     assert_eq!(net.member(2).remote_writers().count(), 1);
     assert_eq!(net.member(1).remote_readers().count(), 1);
+}
+
+#[test]
+fn endpoints_that_are_gone_are_forgotten_though_others_come_and_go_all_the_time() {
+    let mut net = Net::of([config(1)]);
+    let now = net.now;
+    net.member(1).add_writer(now, local_writer("Square"));
+    let mut held = vec![];
+    for number in 2..=200 {
+        net.add(config(number));
+        let late = LocalWriter {
+            entity: EntityId([0, number, 5, 2]),
+            ..local_writer("Square")
+        };
+        let now = net.now;
+        net.member(1).add_writer(now, late.clone());
+        net.run(Duration::from_millis(500));
+        assert_eq!(net.member(number).remote_writers().count(), 2);
+        // It leaves before it hears of the end.
+        let now = net.now;
+        net.member(1).remove_writer(now, late.entity);
+        net.member(number).depart(now);
+        net.run(Duration::from_millis(500));
+        net.members.remove(&number);
+        held.push(net.member(1).builtin.held_bytes());
+    }
+    assert_eq!(net.member(1).participants().count(), 0);
+    assert_eq!(held.first(), held.last(), "{held:?}");
 }
 
 #[derive(Default)]

@@ -38,6 +38,7 @@ fn endpoints_come_change_and_go() {
     let unmatched = ParticipantEvent::ReaderUnmatched {
         writer: WRITER,
         reader: late,
+        lost: false,
     };
     assert!(has(&net.take(1), &unmatched));
     let writer = Guid::new(prefix(1), WRITER);
@@ -97,6 +98,7 @@ fn who_is_ignored_is_not_there_whatever_it_announces() {
     let unmatched = ParticipantEvent::ReaderUnmatched {
         writer: WRITER,
         reader,
+        lost: false,
     };
     assert!(has(&net.take(1), &unmatched));
     let now = net.now;

@@ -38,6 +38,7 @@ fn check_met_anew(net: &mut Net) {
         ParticipantEvent::ReaderUnmatched {
             writer: WRITER,
             reader,
+            lost: false,
         },
         ParticipantEvent::WriterUnmatched {
             reader: READER,

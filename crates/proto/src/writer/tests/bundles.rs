@@ -297,12 +297,12 @@ fn readers_that_come_and_go_meet_a_sealed_bundle() {
     other.guid.prefix = GuidPrefix([9; 12]);
     let guid: Guid = other.guid;
     writer.handle_matched(NOW, other);
-    writer.handle_unmatched(NOW, guid);
+    writer.handle_unmatched(NOW, guid, false);
     writer.flush();
     writer.poll_transmit(at(2000), &mut sent);
     assert_eq!(sent.announced(), Some(SequenceNumber(3)));
     put(&mut writer, &mut sent, NOW, 3);
-    writer.handle_unmatched(NOW, matched(true, false).guid);
+    writer.handle_unmatched(NOW, matched(true, false).guid, false);
     writer.poll_transmit(NOW, &mut sent);
     writer.flush();
     writer.poll_transmit(NOW, &mut sent);
@@ -692,7 +692,7 @@ fn only_bundles_leave_compressed_and_only_where_everybody_takes_that() {
     let guid = other.guid;
     writer.handle_matched(NOW, other);
     assert_eq!(leaves(&mut writer, 3), 0, "one takes another codec");
-    writer.handle_unmatched(NOW, guid);
+    writer.handle_unmatched(NOW, guid, false);
     assert_eq!(leaves(&mut writer, 3), 1);
 }
 

@@ -169,7 +169,7 @@ fn who_was_lost_and_comes_back_hears_which_instances_ended_meanwhile() {
         // The end does not reach it before it is taken for lost.
         writer.write(NOW, keyed(kind, 1)).unwrap();
         writer.poll_transmit(NOW, &mut sent);
-        writer.handle_unmatched(NOW, READER);
+        writer.handle_unmatched(NOW, READER, true);
         assert_eq!(writer.registered_instances().count(), 0);
         writer.handle_matched(NOW, matched(true, true));
         let answer = acknack(2, &[2], 1);
@@ -185,10 +185,101 @@ fn who_was_lost_and_comes_back_hears_which_instances_ended_meanwhile() {
                 writer.poll_transmit(NOW, &mut sent);
             }
         }
-        writer.handle_unmatched(NOW, READER);
+        writer.handle_unmatched(NOW, READER, true);
         assert_eq!(writer.history_len(), 1 + 10);
         let forgotten = core::iter::from_fn(|| writer.poll_event())
             .any(|event| matches!(event, WriterEvent::InstanceForgotten(_)));
         assert!(!forgotten, "they were given up by the program");
     }
+}
+
+/// Reader `number` of a participant of its own.
+fn newcomer(number: u16) -> MatchedReader {
+    let mut reader = matched(true, true);
+    let [high, low] = number.to_be_bytes();
+    reader.guid.prefix.0[..3].copy_from_slice(&[9, high, low]);
+    reader
+}
+
+#[test]
+fn readers_that_never_stop_coming_hold_up_no_end_that_they_never_knew() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    // One that stays, of which every new reader is told.
+    writer.write(NOW, keyed(ChangeKind::Alive, 0)).unwrap();
+    let mut kept_max = 0;
+    for number in 1..=2000u16 {
+        // There is always somebody who has not answered yet.
+        writer.handle_matched(NOW, newcomer(number));
+        let key = u32::from(number);
+        for kind in [ChangeKind::Alive, ChangeKind::DisposedUnregistered] {
+            writer.write(NOW, keyed(kind, key)).unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+        }
+        let last = writer.last_sequence().0;
+        let before = newcomer(number - 1).guid;
+        let _ = writer.handle_acknack(NOW, before, &acknack(last + 1, &[], 1));
+        if number > 3 {
+            writer.handle_unmatched(NOW, newcomer(number - 3).guid, false);
+        }
+        kept_max = kept_max.max(writer.history_len());
+        sent.words();
+    }
+    // What lives, and the ends since the two came that have not answered.
+    assert!(kept_max <= 4, "{kept_max}");
+    assert!(writer.endings.len() <= 3);
+    assert_eq!(writer.registered_instances().count(), 1);
+}
+
+#[test]
+fn an_end_is_kept_for_who_may_know_the_instance() {
+    let gone = keyed(ChangeKind::DisposedUnregistered, 1);
+    // Who was there before, who shares its addresses, who is in a group, and who has a history
+    // from which it may have got the instance.
+    for case in 0..4 {
+        let mut writer = writer(|config| {
+            config.durable = true;
+            config.depth = if case == 3 { Some(2) } else { Some(1) };
+        });
+        let mut sent = Sent::default();
+        let (known, mut late) = (newcomer(1), newcomer(2));
+        writer.handle_matched(NOW, known.clone());
+        writer.write(NOW, keyed(ChangeKind::Alive, 1)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        if case == 0 {
+            writer.handle_matched(NOW, late.clone());
+        }
+        writer.write(NOW, gone.clone()).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        if case == 1 {
+            late.guid = Guid::new(known.guid.prefix, EntityId([0, 0, 9, 4]));
+        }
+        if case == 2 {
+            late.group = late.locators.first().copied();
+        }
+        writer.handle_matched(NOW, late.clone());
+        let all = acknack(3, &[], 1);
+        writer.handle_acknack(NOW, known.guid, &all).unwrap();
+        assert!(writer.history_len() > 0, "{case}");
+        writer.handle_acknack(NOW, late.guid, &all).unwrap();
+        assert_eq!(writer.history_len(), 0, "{case}");
+    }
+}
+
+#[test]
+fn who_is_gone_for_good_leaves_no_ends_behind() {
+    let mut writer = writer(|config| config.durable = true);
+    let mut sent = Sent::default();
+    for number in 1..=100u16 {
+        let reader = newcomer(number);
+        writer.handle_matched(NOW, reader.clone());
+        let key = u32::from(number);
+        for kind in [ChangeKind::Alive, ChangeKind::DisposedUnregistered] {
+            writer.write(NOW, keyed(kind, key)).unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+        }
+        writer.handle_unmatched(NOW, reader.guid, false);
+    }
+    assert_eq!(writer.history_len(), 0);
+    assert_eq!(writer.endings.len(), 0);
 }

@@ -48,7 +48,7 @@ fn the_first_reader_after_one_that_left_in_mid_sample_gets_whole_samples() {
     writer.handle_matched(NOW, matched(true, false));
     writer.write(NOW, change(1_000_000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
-    writer.handle_unmatched(NOW, READER);
+    writer.handle_unmatched(NOW, READER, false);
     writer.poll_transmit(NOW, &mut sent);
     writer.handle_matched(NOW, matched(true, false));
     writer.poll_transmit(NOW, &mut sent);

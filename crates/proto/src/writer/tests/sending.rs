@@ -197,7 +197,7 @@ fn nobody_waits_for_what_was_held_back_for_a_reader_that_is_gone() {
     }
     let (at, reason) = writer.poll_timeout().unwrap();
     assert_eq!(reason, crate::deadline::Reason::Pace);
-    writer.handle_unmatched(NOW, READER);
+    writer.handle_unmatched(NOW, READER, false);
     writer.poll_transmit(at, &mut sent);
     assert_eq!(writer.poll_timeout(), None);
 }
@@ -288,7 +288,7 @@ fn new_changes_go_to_the_group_once_and_repairs_to_each() {
     assert_eq!(repairs.len(), 1, "{repairs:?}");
     assert_eq!(repairs[0].0, matched(true, false).locators);
     // Who goes does not take the group from the other.
-    writer.handle_unmatched(NOW, READER);
+    writer.handle_unmatched(NOW, READER, false);
     writer.write(NOW, change(16)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.0[0].0, [group]);

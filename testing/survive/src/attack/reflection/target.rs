@@ -237,8 +237,8 @@ impl Target {
             ParticipantEvent::ReaderMatched { reader, .. } => {
                 self.writer.handle_matched(now, reader);
             }
-            ParticipantEvent::ReaderUnmatched { reader, .. } => {
-                self.writer.handle_unmatched(now, reader);
+            ParticipantEvent::ReaderUnmatched { reader, lost, .. } => {
+                self.writer.handle_unmatched(now, reader, lost);
             }
             ParticipantEvent::WriterMatched { writer, .. } => {
                 self.routes.insert(writer.guid);
