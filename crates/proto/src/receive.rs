@@ -9,7 +9,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Timestamp;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::inline_qos::{InlineQos, StatusInfo};
-use whimbrel_wire::message::{Submessage, Submessages};
+use whimbrel_wire::message::{RawSubmessage, Submessage, Submessages};
 use whimbrel_wire::parameter::ParameterList;
 use whimbrel_wire::submessage::{
     Content, Data, DataBatch, DataFrag, InfoTimestamp, SubmessageKind,
@@ -77,21 +77,47 @@ impl<'a> MessageReceiver<'a> {
         self.source
     }
 
-    /// As [`MessageReceiver::next_plain`], where it is from the same writer to the same readers.
+    /// True when no submessage is left.
     #[inline]
-    pub fn next_alike(&mut self, ids: (EntityId, EntityId)) -> Option<Alike<'a>> {
-        self.next_plain(|next| (next == ids).then_some(()))
-            .map(|((), alike)| alike)
+    pub fn is_at_end(&self) -> bool {
+        self.ended || self.submessages.is_at_end()
     }
 
-    /// The submessage that comes next, where that is DATA with data and without inline QoS, with a
-    /// timestamp before it or without, and `pick` gives something for its writer and readers; else
-    /// `None`, and it is still to come.
+    /// The sample that comes next, where [`MessageReceiver::next_plain`] finds one from the same
+    /// writer to the same readers.
+    #[inline]
+    pub fn next_alike(&mut self, ids: (EntityId, EntityId)) -> Option<Alike<'a>> {
+        let (ahead, timestamp, raw) = self.look_ahead()?;
+        let (_, alike) = Alike::parse(&raw, timestamp).filter(|(of, _)| *of == ids)?;
+        self.pass(ahead, timestamp);
+        Some(alike)
+    }
+
+    /// The submessage that comes next, where that is DATA or DATA_FRAG with data and without inline
+    /// QoS, with a timestamp before it or without, and `pick` gives something for its writer and
+    /// readers; else `None`, and it is still to come.
     #[inline]
     pub fn next_plain<R>(
         &mut self,
         pick: impl FnOnce((EntityId, EntityId)) -> Option<R>,
-    ) -> Option<(R, Alike<'a>)> {
+    ) -> Option<(R, Plain<'a>)> {
+        let (ahead, timestamp, raw) = self.look_ahead()?;
+        let (ids, plain) = if raw.kind == SubmessageKind::DATA_FRAG {
+            let (ids, part) = Part::parse(&raw, timestamp)?;
+            (ids, Plain::Part(part))
+        } else {
+            let (ids, alike) = Alike::parse(&raw, timestamp)?;
+            (ids, Plain::Sample(alike))
+        };
+        let picked = pick(ids)?;
+        self.pass(ahead, timestamp);
+        Some((picked, plain))
+    }
+
+    /// What is behind the submessage that comes next, the timestamp that holds for that, which may
+    /// come before it, and itself. `None` where it is not meant for us, or not well formed.
+    #[inline]
+    fn look_ahead(&self) -> Option<(Submessages<'a>, Timestamp, RawSubmessage<'a>)> {
         let meant = self.destination == GuidPrefix::UNKNOWN || self.destination == self.own;
         if self.ended || !meant {
             return None;
@@ -104,22 +130,12 @@ impl<'a> MessageReceiver<'a> {
             timestamp = info.time.unwrap_or(Timestamp::INVALID);
             raw = ahead.next()?.ok()?;
         }
-        if raw.kind != SubmessageKind::DATA {
-            return None;
-        }
-        let next = Data::parse(raw.flags, raw.body).ok()?;
-        if next.content != Content::Data || next.inline_qos.is_some() {
-            return None;
-        }
-        let picked = pick((next.writer, next.reader))?;
+        Some((ahead, timestamp, raw))
+    }
+
+    fn pass(&mut self, ahead: Submessages<'a>, timestamp: Timestamp) {
         self.submessages = ahead;
         self.timestamp = timestamp;
-        let alike = Alike {
-            number: next.number,
-            timestamp,
-            payload: next.payload,
-        };
-        Some((picked, alike))
     }
 
     /// Applies an INFO submessage; gives back any other.
@@ -192,6 +208,15 @@ impl<'a> Iterator for MessageReceiver<'a> {
     }
 }
 
+/// What [`MessageReceiver::next_plain`] finds.
+#[derive(Clone, Copy, Debug)]
+pub enum Plain<'a> {
+    /// A whole sample.
+    Sample(Alike<'a>),
+    /// Fragments of one.
+    Part(Part<'a>),
+}
+
 /// A sample that follows another in a message, as [`MessageReceiver::next_alike`] finds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Alike<'a> {
@@ -201,6 +226,79 @@ pub struct Alike<'a> {
     pub timestamp: Timestamp,
     /// The payload with its encapsulation header.
     pub payload: &'a [u8],
+}
+
+/// Fragments of a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its number.
+    pub number: SequenceNumber,
+    /// Source timestamp; invalid where none was given.
+    pub timestamp: Timestamp,
+    /// The fragments.
+    pub run: FragmentRun<'a>,
+}
+
+impl<'a> Part<'a> {
+    /// Where `raw` is one without inline QoS, with its writer and readers.
+    #[inline]
+    fn parse(
+        raw: &RawSubmessage<'a>,
+        timestamp: Timestamp,
+    ) -> Option<((EntityId, EntityId), Self)> {
+        let frag = DataFrag::parse(raw.flags, raw.body).ok()?;
+        if frag.key || frag.inline_qos.is_some() {
+            return None;
+        }
+        let part = Self {
+            number: frag.number,
+            timestamp,
+            run: FragmentRun::of(&frag),
+        };
+        Some(((frag.writer, frag.reader), part))
+    }
+
+    /// The fragments, of a sample of `writer`, which came when the clock on the wall showed `wall`.
+    #[inline]
+    pub fn fragments(&self, writer: Guid, wall: Timestamp) -> IncomingFragments<'a> {
+        let change = Incoming {
+            writer,
+            sequence: self.number,
+            kind: ChangeKind::Alive,
+            key_hash: None,
+            is_key: false,
+            payload: SharedBytes::default(),
+            source_timestamp: self.timestamp,
+            reception_timestamp: wall,
+        };
+        IncomingFragments {
+            change,
+            run: self.run,
+        }
+    }
+}
+
+impl<'a> Alike<'a> {
+    /// Where `raw` is a sample without inline QoS, with its writer and readers.
+    #[inline]
+    fn parse(
+        raw: &RawSubmessage<'a>,
+        timestamp: Timestamp,
+    ) -> Option<((EntityId, EntityId), Self)> {
+        if raw.kind != SubmessageKind::DATA {
+            return None;
+        }
+        let next = Data::parse(raw.flags, raw.body).ok()?;
+        if next.content != Content::Data || next.inline_qos.is_some() {
+            return None;
+        }
+        let alike = Self {
+            number: next.number,
+            timestamp,
+            payload: next.payload,
+        };
+        Some(((next.writer, next.reader), alike))
+    }
 }
 
 impl Alike<'_> {
@@ -327,13 +425,7 @@ impl Inbound<'_> {
         };
         let mut change = self.change_head(frag.writer, frag.inline_qos, content, wall)?;
         change.sequence = frag.number;
-        let bytes = usize::from(frag.count).saturating_mul(usize::from(frag.fragment_size));
-        let run = FragmentRun {
-            first: frag.first,
-            fragment_bytes: frag.fragment_size,
-            sample_bytes: frag.sample_size,
-            bytes: frag.payload.get(..bytes).unwrap_or(frag.payload),
-        };
+        let run = FragmentRun::of(frag);
         Ok(IncomingFragments { change, run })
     }
 

@@ -53,6 +53,12 @@ impl<'a> Submessages<'a> {
         Ok((header, submessages))
     }
 
+    /// True when no submessage is left.
+    #[inline]
+    pub const fn is_at_end(&self) -> bool {
+        self.position >= self.datagram.len()
+    }
+
     fn read(&mut self) -> Result<RawSubmessage<'a>, Reject> {
         let rest = self.datagram.get(self.position..).unwrap_or_default();
         let mut cursor = ReadCursor::new(rest, Endian::Big);
@@ -80,7 +86,7 @@ impl<'a> Iterator for Submessages<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.position >= self.datagram.len() {
+        if self.is_at_end() {
             return None;
         }
         let at = self.position;

@@ -21,10 +21,12 @@ const DIVISIONS_MAX: usize = 3;
 /// A sample of which fragments have arrived.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    divisions: Vec<Division>,
+    /// Mostly there is no other.
+    first: Option<Division>,
+    others: Vec<Division>,
     sample_bytes_max: usize,
     /// For the first division.
-    buffer: BufferMut,
+    buffer: Option<BufferMut>,
     /// Which division is asked for next.
     turn: usize,
     /// Fragments that the writer says it has sent, 0 where it said nothing.
@@ -37,22 +39,28 @@ impl Assembly {
     /// `buffer`.
     pub(super) fn new(sample_bytes_max: usize, buffer: BufferMut) -> Self {
         Self {
-            divisions: Vec::new(),
+            first: None,
+            others: Vec::new(),
             sample_bytes_max,
-            buffer,
+            buffer: Some(buffer),
             turn: 0,
             announced: 0,
             arrived_at: Instant::ZERO,
         }
     }
 
+    fn divisions(&self) -> impl Iterator<Item = &Division> {
+        self.first.iter().chain(&self.others)
+    }
+
     /// Octets held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let held = self.divisions.iter().map(Division::memory_bytes);
+        let held = self.divisions().map(Division::memory_bytes);
         held.fold(0, usize::saturating_add)
     }
 
-    /// Adds what of `run` is new; the whole sample when that completes it.
+    /// Adds what of `run` is new; the whole sample when that completes it, and all else is to be
+    /// forgotten.
     ///
     /// # Errors
     /// Impossible fragments, and samples over the limit.
@@ -61,16 +69,21 @@ impl Assembly {
         now: Instant,
         run: &FragmentRun<'_>,
     ) -> Result<Option<BufferMut>, Reject> {
-        let index = match self.divisions.iter().position(|it| it.is_of(run)) {
-            Some(index) => index,
-            None => return self.divide_anew(now, run),
+        if let Some(first) = self.first.as_mut().filter(|it| it.is_of(run)) {
+            let complete = first.insert(now, run)?;
+            self.arrived_at = now;
+            let whole = self.first.take_if(|_| complete);
+            return Ok(whole.map(Division::into_buffer));
+        }
+        let Some(at) = self.others.iter().position(|it| it.is_of(run)) else {
+            return self.divide_anew(now, run);
         };
-        let Some(division) = self.divisions.get_mut(index) else {
+        let Some(division) = self.others.get_mut(at) else {
             return Ok(None);
         };
         let complete = division.insert(now, run)?;
         self.arrived_at = now;
-        Ok(complete.then(|| self.divisions.swap_remove(index).into_buffer()))
+        Ok(complete.then(|| self.others.swap_remove(at).into_buffer()))
     }
 
     fn divide_anew(
@@ -78,43 +91,48 @@ impl Assembly {
         now: Instant,
         run: &FragmentRun<'_>,
     ) -> Result<Option<BufferMut>, Reject> {
-        let mut division = Division::new(
-            run,
-            self.sample_bytes_max,
-            core::mem::take(&mut self.buffer),
-        )?;
+        let buffer = self.buffer.take().unwrap_or_default();
+        let mut division = Division::new(run, self.sample_bytes_max, buffer)?;
         let complete = division.insert(now, run)?;
         self.arrived_at = now;
         if complete {
             return Ok(Some(division.into_buffer()));
         }
-        let full = self.divisions.len() >= DIVISIONS_MAX;
-        let kept = self.divisions.iter_mut();
+        let full = self.divisions().count() >= DIVISIONS_MAX;
+        let kept = self.first.iter_mut().chain(&mut self.others);
         match kept.min_by_key(|it| (it.arrived_bytes(), it.arrived_at)) {
             Some(least) if full => *least = division,
-            _ => self.divisions.push(division),
+            Some(_) => self.others.push(division),
+            None => self.first = Some(division),
         }
         Ok(None)
     }
 
     /// Lets go of all divisions but the one of which most has arrived.
     pub(super) fn keep_largest(&mut self) {
-        self.divisions
-            .sort_by_key(|it| core::cmp::Reverse(it.arrived_bytes()));
-        self.divisions.truncate(1);
+        let all = self.first.take().into_iter().chain(self.others.drain(..));
+        // Of several the one that came first.
+        let all = all.reduce(|one, other| {
+            if other.arrived_bytes() > one.arrived_bytes() {
+                other
+            } else {
+                one
+            }
+        });
+        self.first = all;
     }
 
     /// Octets of the whole sample, by the division that has the fewest.
     pub(super) fn sample_bytes(&self) -> usize {
-        let all = self.divisions.iter().map(Division::sample_bytes);
+        let all = self.divisions().map(Division::sample_bytes);
         all.min().unwrap_or(0)
     }
 
     /// The missing fragments, each time at most 256 numbers wide. While the writer is
     /// `still_sending`, only holes before the last fragment that arrived or was announced count.
     pub(super) fn missing(&self, still_sending: bool) -> impl Iterator<Item = FragmentNumberSet> {
-        let index = self.turn.checked_rem(self.divisions.len());
-        let division = index.and_then(|index| self.divisions.get(index));
+        let index = self.turn.checked_rem(self.divisions().count());
+        let division = index.and_then(|index| self.divisions().nth(index));
         let mut start = FragmentNumber::FIRST;
         core::iter::from_fn(move || {
             let set = division?.missing(start, self.announced, still_sending)?;
@@ -174,7 +192,7 @@ mod tests {
             let forged = run(1, 4, forged, &[9; 4]);
             assert_eq!(assembly.insert(Instant(2), &forged), Ok(None));
         }
-        assert!(assembly.divisions.len() <= DIVISIONS_MAX);
+        assert!(assembly.divisions().count() <= DIVISIONS_MAX);
         let last = run(3, 4, 12, &SAMPLE[8..]);
         assert_eq!(
             assembly.insert(Instant(3), &last),

@@ -1,6 +1,6 @@
 //! What arrives from writers: data, fragments, heartbeats and gaps.
 
-use whimbrel_base::buffer::{BufferMut, SharedBytes};
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::reject::{Reject, RejectKind};
@@ -9,7 +9,6 @@ use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
-use super::assembly::Assembly;
 use super::line::{Arrived, Line, Waiting};
 use super::reassembly::FragmentRun;
 use super::writer_proxy::WriterProxy;
@@ -284,60 +283,6 @@ impl Reader {
         }
     }
 
-    /// Fragments of a matched writer. RTPS 2.5 §8.3.8.3.
-    ///
-    /// # Errors
-    /// Refuses strangers, numbers seen before, impossible fragments and what goes over the limits.
-    pub fn handle_data_frag(
-        &mut self,
-        now: Instant,
-        fragments: IncomingFragments<'_>,
-    ) -> Result<(), Reject> {
-        let IncomingFragments { mut change, run } = fragments;
-        let sequence = change.sequence;
-        let (bytes_max, samples_max) = (
-            self.config.sample_bytes_max,
-            self.config.reassembly_samples_max,
-        );
-        let reliable = self.is_reliable_with(change.writer)?;
-        self.check_number(change.writer, sequence, Line::Changes)?;
-        // Complete it would find no place, and all of it would be sent again.
-        let sample_bytes = usize::try_from(run.sample_bytes).unwrap_or(usize::MAX);
-        let has_place = |it: &WriterProxy| it.has_place(sequence, sample_bytes, &self.config);
-        if reliable && !self.writers.get(&change.writer).is_some_and(has_place) {
-            return Err(Reject::new(RejectKind::Limit, 0));
-        }
-        let wanted = (change.writer, sequence);
-        self.check_memory(wanted, InstanceHandle::NIL, run.bytes.len())?;
-        self.make_reassembly_room(now, wanted, run.bytes.len())?;
-        let begun = |it: &WriterProxy| it.assemblies.contains_key(&sequence);
-        let buffer = match self.writers.get(&change.writer).is_some_and(begun) {
-            true => BufferMut::default(),
-            false => self.spares.take(sample_bytes),
-        };
-        let proxy = self.proxy(change.writer)?;
-        let whole = match proxy.assemblies.get_mut(&sequence) {
-            Some(assembly) => assembly.insert(now, &run)?,
-            None => {
-                let mut assembly = Assembly::new(bytes_max, buffer);
-                let whole = assembly.insert(now, &run)?;
-                proxy.make_assembly_room(sequence, reliable, samples_max)?;
-                proxy.assemblies.insert(sequence, assembly);
-                whole
-            }
-        };
-        proxy.last = proxy.last.max(sequence);
-        if whole.is_some() {
-            proxy.assemblies.remove(&sequence);
-        }
-        proxy.settle();
-        if let Some(whole) = whole {
-            change.payload = self.spares.share(now, whole);
-            return self.handle_data(now, change);
-        }
-        Ok(())
-    }
-
     /// A heartbeat of a matched writer. RTPS 2.5 §8.4.12.1, §8.3.8.6.
     ///
     /// # Errors
@@ -348,6 +293,9 @@ impl Reader {
         from: Guid,
         heartbeat: &Heartbeat,
     ) -> Result<(), Reject> {
+        if self.knows_already(now, from, heartbeat) {
+            return Ok(());
+        }
         let Some(lost) = self.heard(now, from, heartbeat, Line::Changes)? else {
             return self.note_question(now, from, heartbeat);
         };

@@ -32,7 +32,10 @@ impl Reader {
                 self.handle_data(now, keep(change))
             }
             Submessage::DataBatch(it) => self.handle_data_batch(now, &inbound.batch(it, wall)),
-            Submessage::DataFrag(it) => self.handle_data_frag(now, inbound.fragments(it, wall)?),
+            Submessage::DataFrag(it) => {
+                let fragments = inbound.fragments(it, wall)?;
+                self.handle_data_frag(now, fragments).map(|_| ())
+            }
             Submessage::Heartbeat(it) => self.handle_heartbeat(now, from, it),
             Submessage::HeartbeatBatch(it) => self.handle_heartbeat_batch(now, from, it),
             Submessage::HeartbeatFrag(it) => {

@@ -19,6 +19,7 @@ mod inbound;
 mod inflate;
 mod line;
 mod next;
+mod part;
 mod pass;
 mod ranges;
 mod reassembly;

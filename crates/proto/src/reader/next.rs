@@ -6,6 +6,7 @@ use whimbrel_base::reject::Reject;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 use whimbrel_wire::compressed::Compressed;
+use whimbrel_wire::submessage::Heartbeat;
 
 use super::Reader;
 use super::config::{KeyExtractor, ReaderConfig};
@@ -42,6 +43,23 @@ impl Reader {
         self.news |= added.is_visible();
         self.statistics.count_delivered(bytes);
         Ok(())
+    }
+
+    /// Takes in a heartbeat where nothing follows from it; else false, and nothing was changed.
+    pub(super) fn knows_already(
+        &mut self,
+        now: Instant,
+        from: Guid,
+        heartbeat: &Heartbeat,
+    ) -> bool {
+        let reliable = self.config.reliable;
+        let proxy = self.writers.get_mut(&from);
+        let proxy = proxy.filter(|it| reliable && it.knows_all_of(heartbeat));
+        let is_news = proxy.is_some_and(|it| it.accept_heartbeat(now, heartbeat.count));
+        if is_news {
+            self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
+        }
+        is_news
     }
 
     /// Takes in samples of `writer` that follow one another in a message, as `next` gives them,
@@ -117,14 +135,25 @@ impl Reader {
 }
 
 impl WriterProxy {
-    /// True when `sequence` is the next in order and nothing else of the writer, which is reliable
-    /// and numbers changes, is under way.
-    fn rests_before(&self, sequence: SequenceNumber) -> bool {
+    /// True when `sequence` is the next in order of a writer that is reliable and numbers changes,
+    /// and nothing behind it has arrived whole.
+    pub(super) fn is_awaiting(&self, sequence: SequenceNumber) -> bool {
         self.info.reliable
             && self.line == Line::Changes
-            && self.assemblies.is_empty()
             && sequence != SequenceNumber::MAX
             && self.is_next(sequence)
+    }
+
+    /// True when a heartbeat says no more than is known, all that it tells of has been delivered,
+    /// and nothing is to be said to the writer.
+    fn knows_all_of(&self, heartbeat: &Heartbeat) -> bool {
+        heartbeat.is_final
+            && self.last <= heartbeat.last
+            && self.is_awaiting(heartbeat.last.next())
+            && !self.must_answer
+            && self.answer_at.is_none()
+            && self.ask_at.is_none()
+            && self.matched_at.is_none()
     }
 
     /// True for a plain sample that is the next in order of a reliable writer of which nothing else
@@ -134,7 +163,8 @@ impl WriterProxy {
         config.reliable
             && data.kind == ChangeKind::Alive
             && data.payload.len() <= config.sample_bytes_max
-            && self.rests_before(data.sequence)
+            && self.assemblies.is_empty()
+            && self.is_awaiting(data.sequence)
             && self.account.has_room(needed)
             && (!self.info.packs || matches!(Compressed::parse(&data.payload), Ok(None)))
     }

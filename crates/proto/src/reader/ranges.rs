@@ -79,6 +79,65 @@ impl RangeSet {
     }
 }
 
+/// A set of numbers from 1 on, most of which are added in order: that takes no memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GrowingSet {
+    /// From 1 to here all are in it.
+    through: i64,
+    /// What is in it behind a hole.
+    behind: RangeSet,
+}
+
+impl GrowingSet {
+    /// Adds `start..end`, from 1 on; an empty range changes nothing.
+    pub(super) fn insert(&mut self, start: i64, end: i64) {
+        if start >= end {
+            return;
+        }
+        if start > self.through.saturating_add(1) {
+            return self.behind.insert(start, end);
+        }
+        self.through = self.through.max(end.saturating_sub(1));
+        if !self.behind.is_empty() {
+            let next = self.through.saturating_add(1);
+            let end = self.behind.end_of(next).unwrap_or(next);
+            self.behind.forget_below(end);
+            self.through = end.saturating_sub(1);
+        }
+    }
+
+    /// True when `number` is in the set.
+    pub(super) fn contains(&self, number: i64) -> bool {
+        self.end_of(number).is_some()
+    }
+
+    /// The end of the range that `number` is in.
+    pub(super) fn end_of(&self, number: i64) -> Option<i64> {
+        if (1..=self.through).contains(&number) {
+            return Some(self.through.saturating_add(1));
+        }
+        self.behind.end_of(number)
+    }
+
+    /// Where the first range that starts after `number`, which is not in the set, starts.
+    pub(super) fn next_start(&self, number: i64) -> Option<i64> {
+        if number < 1 && self.through > 0 {
+            return Some(1);
+        }
+        self.behind.next_start(number)
+    }
+
+    /// Number of disjoint ranges that take memory.
+    pub(super) fn range_count(&self) -> usize {
+        self.behind.range_count()
+    }
+
+    /// The smallest number from `from` on that is not in the set.
+    pub(super) fn first_missing(&self, from: i64) -> i64 {
+        self.end_of(from).unwrap_or(from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +187,35 @@ mod tests {
                 let below = next(200);
                 set.forget_below(below);
                 plain.retain(|number| *number >= below);
+            }
+        }
+    }
+
+    #[test]
+    fn a_growing_set_is_one_of_ranges_that_takes_less() {
+        let mut seed = 11u64;
+        let mut next = |below: u64| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((seed >> 33) % below) as i64
+        };
+        for _ in 0..50 {
+            let (mut growing, mut ranges) = (GrowingSet::default(), RangeSet::default());
+            for _ in 0..40 {
+                let start = 1 + next(60);
+                let end = start + next(6);
+                growing.insert(start, end);
+                ranges.insert(start, end);
+                for number in 0..70 {
+                    assert_eq!(growing.end_of(number), ranges.end_of(number), "{number}");
+                    assert_eq!(growing.first_missing(number), ranges.first_missing(number));
+                    if !ranges.contains(number) {
+                        assert_eq!(growing.next_start(number), ranges.next_start(number));
+                    }
+                }
+                let first = usize::from(ranges.contains(1));
+                assert_eq!(growing.range_count() + first, ranges.range_count());
             }
         }
     }

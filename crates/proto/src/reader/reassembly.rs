@@ -12,8 +12,9 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
 use whimbrel_wire::number_set::FragmentNumberSet;
+use whimbrel_wire::submessage::DataFrag;
 
-use super::ranges::RangeSet;
+use super::ranges::GrowingSet;
 
 /// Octets by which the buffer may always run ahead of what has arrived.
 const AHEAD_BYTES: usize = 256 * 1024;
@@ -38,6 +39,19 @@ pub struct FragmentRun<'a> {
     pub bytes: &'a [u8],
 }
 
+impl<'a> FragmentRun<'a> {
+    /// What `frag` carries.
+    pub(crate) fn of(frag: &DataFrag<'a>) -> Self {
+        let bytes = usize::from(frag.count).saturating_mul(usize::from(frag.fragment_size));
+        Self {
+            first: frag.first,
+            fragment_bytes: frag.fragment_size,
+            sample_bytes: frag.sample_size,
+            bytes: frag.payload.get(..bytes).unwrap_or(frag.payload),
+        }
+    }
+}
+
 /// A sample in one division of which fragments have arrived.
 #[derive(Debug)]
 pub(super) struct Division {
@@ -46,7 +60,7 @@ pub(super) struct Division {
     buffer: BufferMut,
     stash: BTreeMap<usize, Box<[u8]>>,
     stash_bytes: usize,
-    received: RangeSet,
+    received: GrowingSet,
     arrived_bytes: usize,
     highest: u32,
     pub(super) arrived_at: Instant,
@@ -73,7 +87,7 @@ impl Division {
             buffer,
             stash: BTreeMap::new(),
             stash_bytes: 0,
-            received: RangeSet::default(),
+            received: GrowingSet::default(),
             arrived_bytes: 0,
             highest: 0,
             arrived_at: Instant::ZERO,

@@ -6,6 +6,7 @@ mod budget;
 mod large;
 mod lossy;
 mod order;
+mod parts;
 mod pass;
 mod requests;
 
@@ -36,7 +37,7 @@ use crate::cache::{CacheConfig, CachedSample, Selector};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::peer::{MatchedReader, MatchedWriter};
-use crate::receive::{MessageReceiver, Target};
+use crate::receive::{MessageReceiver, Plain, Target};
 use crate::writer::{NewChange, WriteError, Writer, WriterConfig};
 
 pub(super) const WRITER: Guid = Guid::new(
@@ -49,7 +50,7 @@ const READER: Guid = Guid::new(
 );
 pub(super) const NOW: Instant = Instant(1_000_000_000);
 
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Sent(Vec<Vec<u8>>);
 
 impl Outbox for Sent {

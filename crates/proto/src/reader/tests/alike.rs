@@ -11,10 +11,10 @@ use whimbrel_wire::submessage::{Content, Data, InfoDestination, InfoTimestamp};
 use super::*;
 
 /// Numbers that look random.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, count: u64) -> u64 {
+    pub(super) fn below(&mut self, count: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
         self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % count
@@ -181,7 +181,7 @@ fn what_is_not_alike_or_not_picked_is_left_for_the_usual_way() {
             let mut found = Vec::new();
             loop {
                 let mut picked = |ids| (plain && picks.below(3) > 0).then_some(ids);
-                let ids = if let Some((ids, it)) = rest.next_plain(&mut picked) {
+                let ids = if let Some((ids, Plain::Sample(it))) = rest.next_plain(&mut picked) {
                     found.push((it.timestamp, it.number, it.payload));
                     ids
                 } else if let Some(inbound) = rest.next() {

@@ -130,7 +130,8 @@ fn deliver(now: Instant, writer: &mut Writer, reader: &mut Reader, message: Vec<
             }
             (Submessage::HeartbeatBatch(it), _) => reader.handle_heartbeat_batch(now, WRITER, it),
             (Submessage::DataFrag(it), _) => {
-                reader.handle_data_frag(now, inbound.fragments(it, Timestamp(2)).unwrap())
+                let fragments = inbound.fragments(it, Timestamp(2)).unwrap();
+                reader.handle_data_frag(now, fragments).map(|_| ())
             }
             (Submessage::Heartbeat(it), _) => reader.handle_heartbeat(now, WRITER, it),
             (Submessage::HeartbeatFrag(it), _) => {

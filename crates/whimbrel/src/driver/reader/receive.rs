@@ -5,7 +5,7 @@ use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_proto::reader::Incoming;
-use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Target};
+use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Plain, Target};
 use whimbrel_wire::message::Submessage;
 
 use super::{ReaderCore, ReaderState};
@@ -50,12 +50,12 @@ impl ReaderCore {
         next
     }
 
-    /// As [`ReaderCore::receive_all`], where the first is the sample `first` of `writer`.
+    /// As [`ReaderCore::receive_all`], where the first is `first`, of `from`.
     pub(crate) fn receive_plain<'a>(
         &self,
         arrival: Arrival<'_>,
         (from, readers): (Guid, EntityId),
-        first: &Alike<'_>,
+        first: &Plain<'_>,
         rest: &mut MessageReceiver<'a>,
         mut refuse: impl FnMut(Reject),
     ) -> Option<Result<Inbound<'a>, Reject>> {
@@ -64,7 +64,18 @@ impl ReaderCore {
             reader: readers,
         };
         let mut state = self.lock();
-        if let Err(reject) = state.take_in(arrival, from, first) {
+        let said = match first {
+            Plain::Sample(alike) => state.take_in(arrival, from, alike).map(|()| true),
+            Plain::Part(part) => {
+                let fragments = part.fragments(from, arrival.wall);
+                state.machine.handle_data_frag(arrival.now, fragments)
+            }
+        };
+        if said == Ok(false) && rest.is_at_end() {
+            // Nothing has changed for anybody else.
+            return None;
+        }
+        if let Err(reject) = said {
             refuse(reject);
         }
         state.receive_alike(arrival, (from, readers), rest, &mut refuse);
