@@ -312,8 +312,13 @@ impl UdpSocket {
 }
 
 impl UdpSocket {
+    /// What to tell the system of `to`; nothing where the socket is connected to it.
+    fn name_of(&self, to: SocketAddr) -> Option<SockAddr> {
+        (self.peer != Some(to)).then(|| SockAddr::from(to))
+    }
+
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
-        let name = (self.peer != Some(to)).then(|| SockAddr::from(to));
+        let name = self.name_of(to);
         let name = name.as_ref();
         if let [only] = parts {
             return try_send(|| sys::send(&self.socket, only, name));

@@ -25,16 +25,18 @@ pub struct RecvBatch {
     room: usize,
     is_drained: bool,
     interrupts: usize,
-    /// Octets of the last datagram, and how often such were as large as the one before.
+    /// Octets of the last datagram.
     last_bytes: usize,
-    alike: usize,
+    /// How many came after a large one and were no larger.
+    parts: usize,
 }
 
 /// Datagrams of fewer octets are no parts of anything large.
 const PART_BYTES_MIN: usize = 1000;
 
-/// So many datagrams that were as large as the one before may be such parts.
-const ALIKE_MIN: usize = 16;
+/// So many that were no larger than a large one before them may be such parts: all but the last are
+/// of one size.
+const PARTS_MIN: usize = 16;
 
 impl RecvBatch {
     /// Octets in a slab: the largest UDP payload fits.
@@ -59,7 +61,7 @@ impl RecvBatch {
             is_drained: false,
             interrupts: 0,
             last_bytes: 0,
-            alike: 0,
+            parts: 0,
         }
     }
 
@@ -102,7 +104,7 @@ impl RecvBatch {
 
     /// True once datagrams came that could have come joined.
     pub(super) const fn has_parts(&self) -> bool {
-        self.alike >= ALIKE_MIN
+        self.parts >= PARTS_MIN
     }
 
     /// Receives from `socket`, which is bound to `port`; `plainly` where it tells nothing of a
@@ -163,9 +165,9 @@ impl RecvBatch {
                 continue;
             }
             let all = self.pool.share(slab);
-            let is_alike = all.len() >= PART_BYTES_MIN && all.len() == self.last_bytes;
+            let is_part = self.last_bytes >= PART_BYTES_MIN && all.len() <= self.last_bytes;
             self.last_bytes = all.len();
-            self.alike = self.alike.saturating_add(usize::from(is_alike));
+            self.parts = self.parts.saturating_add(usize::from(is_part));
             let each = meta.joined_bytes;
             if each == 0 || each >= all.len() {
                 self.datagrams.push(meta.datagram(all, true));

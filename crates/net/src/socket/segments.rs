@@ -22,7 +22,9 @@ impl UdpSocket {
         let apart = self.faults.is_some() || self.tap.is_some();
         let alone = bytes.len() <= usize::from(segment_bytes);
         if !apart && !alone && !self.segments_refused.load(Ordering::Relaxed) {
-            match try_send(|| sys::send_segments(&self.socket, to, bytes, segment_bytes)) {
+            let name = self.name_of(to);
+            let send = || sys::send_segments(&self.socket, name.as_ref(), bytes, segment_bytes);
+            match try_send(send) {
                 // What is wrong with one of them shows when they leave one by one.
                 Ok(SendOutcome::TooLarge) => {}
                 Err(error) => {

@@ -534,6 +534,21 @@ fn what_comes_in_parts_comes_joined_once_that_is_useful() {
 }
 
 #[test]
+fn two_parts_of_which_the_last_is_shorter_come_joined_too() {
+    let (sender, receiver) = (v4(), v4());
+    receiver.set_packet_info(false).unwrap();
+    receiver.receive_joined_once_useful();
+    let mut batch = RecvBatch::new(1, 8);
+    for turn in 0..20 {
+        for size in [1300, 700] {
+            assert_eq!(receiver.joining.is_wanted(), turn < 16);
+            let _ = sender.send(receiver.local_addr(), &[&[5; 1300][..size]]);
+            receive(&receiver, 1, &mut batch);
+        }
+    }
+}
+
+#[test]
 fn received_plainly_datagrams_tell_their_source_and_whether_they_were_cut() {
     let receiver = v4();
     receiver.set_packet_info(false).unwrap();

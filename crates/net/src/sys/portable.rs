@@ -103,7 +103,7 @@ pub(crate) fn path_mtu_bytes(_connected: &Socket, _v6: bool) -> io::Result<u32> 
 /// Datagrams leave one by one here.
 pub(crate) fn send_segments(
     _socket: &Socket,
-    _to: SocketAddr,
+    _to: Option<&SockAddr>,
     _bytes: &[u8],
     _segment_bytes: u16,
 ) -> io::Result<usize> {

@@ -4,6 +4,7 @@
 //! They receive nothing, as nobody knows their ports. What they cannot send leaves by the socket of
 //! the participant, which is never connected.
 
+use std::io;
 use std::net::SocketAddr;
 
 use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
@@ -49,12 +50,13 @@ impl Connected {
         }
     }
 
-    /// Sends `parts` where there is a socket for `to`; `None` where they are to leave by `main`.
+    /// Has `send` send by the socket for `to` where there is one; `None` where it is to leave by
+    /// `main`.
     pub(super) fn send(
         &self,
         main: &UdpSocket,
         to: SocketAddr,
-        parts: &[&[u8]],
+        send: impl FnOnce(&UdpSocket) -> io::Result<SendOutcome>,
     ) -> Option<SendOutcome> {
         let lines = self.lines.load();
         let Some(line) = lines.iter().find(|line| line.to == to) else {
@@ -64,7 +66,7 @@ impl Connected {
         if !line.is_used.load(Ordering::Relaxed) {
             line.is_used.store(true, Ordering::Relaxed);
         }
-        match line.socket.send(to, parts) {
+        match send(&line.socket) {
             Ok(SendOutcome::Refused) | Err(_) => {
                 // Nobody is there any more, or the way has changed.
                 self.change(&lock(&self.changing), |lines| {

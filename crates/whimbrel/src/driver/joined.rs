@@ -21,6 +21,8 @@ pub(crate) struct Joined {
     pub(super) bytes: Vec<u8>,
     pub(super) segment_bytes: u16,
     pub(super) count: usize,
+    /// They may wait behind everything else.
+    pub(super) is_bulk: bool,
     /// Destinations of the datagram that is to be added.
     pub(super) next_to: Vec<SocketAddr>,
 }
@@ -39,9 +41,14 @@ impl Joined {
         let _ = SPARE.try_with(|it| it.set(Some(self)));
     }
 
-    /// Adds a datagram of `parts` for `next_to`; false where it does not go with those that are
-    /// there.
-    pub(super) fn add_next(&mut self, parts: &[&[u8]]) -> bool {
+    /// Adds a datagram of `parts` for `next_to`, which may wait behind everything else where it
+    /// `is_bulk`; false where it does not go with those that are there.
+    pub(super) fn add_next(&mut self, parts: &[&[u8]], is_bulk: bool) -> bool {
+        if self.count == 0 {
+            self.is_bulk = is_bulk;
+        } else if self.is_bulk != is_bulk {
+            return false;
+        }
         let to = std::mem::take(&mut self.next_to);
         let goes = self.add(&to, parts);
         self.next_to = to;
@@ -100,6 +107,12 @@ mod tests {
         assert!(!joined.add(&[a], &[&[5; 99]]));
         assert!(!joined.add(&[a], &[&[5; 100]]));
         assert_eq!((joined.bytes.len(), joined.segment_bytes), (299, 100));
+        joined.clear();
+        joined.next_to = vec![a];
+        assert!(joined.add_next(&[&[1; 60]], false) && joined.add_next(&[&[2; 60]], false));
+        assert!(!joined.add_next(&[&[3; 60]], true) && joined.count == 2);
+        joined.clear();
+        assert!(joined.add_next(&[&[3; 60]], true) && joined.is_bulk);
         joined.clear();
         let large = [0; 1400];
         let count = (0..100).take_while(|_| joined.add(&[b], &[&large])).count();

@@ -14,6 +14,10 @@ use super::sockets::Sockets;
 /// is waited for any more: a link that takes nothing must not hold up whoever writes or leaves.
 const FULL_WAITS_MAX: usize = 5;
 
+/// Parts of samples of no more octets leave like everything else: they are out of the way before it
+/// would help that others may pass them.
+const SHORT_SAMPLE_BYTES_MAX: usize = 9_000;
+
 /// Sends messages at once, and parts of large samples many at a time.
 pub(crate) struct SocketOutbox<'a> {
     sockets: &'a Sockets,
@@ -155,19 +159,22 @@ impl Outbox for SocketOutbox<'_> {
 
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
         let mut joined = self.joined.take().unwrap_or_else(Joined::spare);
+        let is_bulk = sample_bytes > SHORT_SAMPLE_BYTES_MAX;
         joined.next_to.clear();
         for to in to.iter().filter_map(|to| to.to_socket_addr()) {
             let joins = sample_bytes <= self.sockets.joined_sample_bytes_max;
-            if joins && self.sockets.bulk_beside(to).is_some() {
+            if joins && self.sockets.apart(to, is_bulk).is_some() {
                 joined.next_to.push(to);
-            } else {
+            } else if is_bulk {
                 self.sockets.send_bulk(to, parts, &mut self.way);
+            } else {
+                self.sockets.send_one(to, parts, &mut self.way);
             }
         }
-        if !joined.next_to.is_empty() && !joined.add_next(parts) {
+        if !joined.next_to.is_empty() && !joined.add_next(parts, is_bulk) {
             self.send_joined(&mut joined);
             // Alone it always goes.
-            let _ = joined.add_next(parts);
+            let _ = joined.add_next(parts, is_bulk);
         }
         self.joined = Some(joined);
     }

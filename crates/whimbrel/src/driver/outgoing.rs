@@ -79,11 +79,35 @@ impl Outgoing {
         parts: &[&[u8]],
         oversize: Oversize,
     ) -> io::Result<SendOutcome> {
+        self.send_by_either(to, oversize, |socket| socket.send(to, parts))
+    }
+
+    /// Sends datagrams of `segment_bytes` each, and a shorter last one, as `oversize` says.
+    ///
+    /// # Errors
+    /// As of [`UdpSocket::send_segments`].
+    pub(crate) fn send_segments(
+        &self,
+        to: SocketAddr,
+        (bytes, segment_bytes): (&[u8], u16),
+        oversize: Oversize,
+    ) -> io::Result<SendOutcome> {
+        let send = |socket: &UdpSocket| socket.send_segments(to, bytes, segment_bytes);
+        self.send_by_either(to, oversize, send)
+    }
+
+    /// Sends by the socket that is connected to `to`, or by the main one.
+    fn send_by_either(
+        &self,
+        to: SocketAddr,
+        oversize: Oversize,
+        send: impl Fn(&UdpSocket) -> io::Result<SendOutcome>,
+    ) -> io::Result<SendOutcome> {
         // Only the main socket is ever told to send in pieces.
         let connected = self.connected.as_ref();
         let connected = connected.filter(|_| oversize == Oversize::Drop);
-        let sent = connected.and_then(|it| it.send(&self.socket, to, parts));
-        sent.map_or_else(|| self.socket.send(to, parts), Ok)
+        let sent = connected.and_then(|it| it.send(&self.socket, to, &send));
+        sent.map_or_else(|| send(&self.socket), Ok)
     }
 
     /// Waits for room on the way to `to` a little.

@@ -258,7 +258,7 @@ impl Sockets {
 
     /// Sends what may wait behind everything else on its way to `to`.
     pub(super) fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let Some(by) = self.bulk_beside(to) else {
+        let Some(by) = self.apart(to, true) else {
             return self.send_one(to, parts, way);
         };
         if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
@@ -266,23 +266,24 @@ impl Sockets {
         }
     }
 
-    /// The socket for what may wait behind everything else on its way to `to`; `None` where it
-    /// leaves like everything else.
-    pub(super) fn bulk_beside(&self, to: SocketAddr) -> Option<&Outgoing> {
+    /// The socket for parts of samples on their way to `to`, which may wait behind everything else
+    /// where they are `bulk`; `None` within this host and to groups, where they leave one by one.
+    pub(super) fn apart(&self, to: SocketAddr, bulk: bool) -> Option<&Outgoing> {
         let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
         let apart = !to.ip().is_loopback() && !to.ip().is_multicast();
-        self.bulk.beside(main.as_ref().filter(|_| apart)?)
+        let main = main.as_ref().filter(|_| apart);
+        main.and_then(|it| if bulk { self.bulk.beside(it) } else { Some(it) })
     }
 
-    /// Sends datagrams of one size, and a shorter last one, behind everything else.
+    /// Sends datagrams of one size, and a shorter last one.
     pub(super) fn send_joined(&self, to: SocketAddr, joined: &Joined, way: &mut Way) {
-        let Some(by) = self.bulk_beside(to) else {
+        let Some(by) = self.apart(to, joined.is_bulk) else {
             return;
         };
         let (mut rest, each) = (joined.bytes.as_slice(), joined.segment_bytes);
         let mut has_waited = false;
         while !rest.is_empty() {
-            match by.socket.send_segments(to, rest, each) {
+            match by.send_segments(to, (rest, each), way.oversize) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     let count = bytes.div_ceil(usize::from(each).max(1));
                     self.sent.fetch_add(count as u64, Ordering::Relaxed);

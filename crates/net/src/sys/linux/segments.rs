@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
 use libc::{c_int, c_uint, c_void};
@@ -13,14 +12,14 @@ use super::options::set_int;
 /// Room for one control message with a `u16`, aligned as control messages are.
 type Control = [u64; 3];
 
-/// Sends `bytes` as datagrams of `segment_bytes` each, the last of what is left.
+/// Sends `bytes` as datagrams of `segment_bytes` each, the last of what is left, to `to` or where
+/// the socket is connected.
 pub(crate) fn send_segments(
     socket: &Socket,
-    to: SocketAddr,
+    to: Option<&SockAddr>,
     bytes: &[u8],
     segment_bytes: u16,
 ) -> io::Result<usize> {
-    let name = SockAddr::from(to);
     let mut room = libc::iovec {
         iov_base: bytes.as_ptr().cast::<c_void>().cast_mut(),
         iov_len: bytes.len(),
@@ -28,8 +27,10 @@ pub(crate) fn send_segments(
     let mut control = MaybeUninit::<Control>::zeroed();
     // SAFETY: all zeros is a valid `msghdr`: null pointers and zero lengths.
     let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-    header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
-    header.msg_namelen = name.len();
+    if let Some(name) = to {
+        header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+        header.msg_namelen = name.len();
+    }
     header.msg_iov = &raw mut room;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast::<c_void>();

@@ -64,6 +64,25 @@ fn what_is_sent_often_leaves_by_a_socket_of_its_own_and_all_arrives() {
 }
 
 #[test]
+fn what_leaves_many_by_one_call_leaves_by_the_same_socket() {
+    let by = outgoing(true);
+    let to = receiver();
+    let own = *sources(&by, &to, Oversize::Drop).last().unwrap();
+    let at = to.local_addr().unwrap();
+    let mut seen = Vec::new();
+    for oversize in [Oversize::Drop, Oversize::InPieces] {
+        let sent = by.send_segments(at, (&[7; 250], 100), oversize);
+        assert_eq!(sent.unwrap(), SendOutcome::Sent(250));
+        let mut room = [0; 256];
+        seen.extend((0..3).map(|_| to.recv_from(&mut room).unwrap()));
+    }
+    let main = by.local_addr();
+    let wanted = [own, main].map(|from| [(100, from), (100, from), (50, from)]);
+    assert_eq!(seen, wanted.concat());
+    assert_ne!(own, main);
+}
+
+#[test]
 fn none_is_opened_where_that_is_not_wanted_or_in_pieces() {
     let to = receiver();
     let by = outgoing(false);
