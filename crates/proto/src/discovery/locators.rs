@@ -12,8 +12,12 @@ use whimbrel_base::locator::Locator;
 /// Largest UDP payload over IPv4: what one datagram within a host may carry.
 pub const LOCAL_MESSAGE_BYTES_MAX: usize = 65_507;
 
-/// IPv6 and UDP headers, the larger of the two families.
+/// IPv6 and UDP headers, the larger of the two families. Towards hosts that are no neighbours what
+/// IPv4 takes less is left to what lies between.
 const IP_UDP_HEADER_BYTES: usize = 48;
+
+/// IPv4 and UDP headers.
+const IPV4_UDP_HEADER_BYTES: usize = 28;
 
 /// Every IPv4 host takes datagrams of 576 octets, headers included. RFC 1122 §3.3.2.
 pub const MESSAGE_BYTES_MIN: usize = 508;
@@ -193,7 +197,12 @@ fn neighbour(ip: IpAddr, interfaces: &[InterfaceAddress]) -> Option<&InterfaceAd
 
 fn link_bytes_max(ip: IpAddr, interfaces: &[InterfaceAddress]) -> usize {
     let ip = canonical(ip);
-    let mtu = match neighbour(ip, interfaces) {
+    let near = neighbour(ip, interfaces);
+    let headers = match near {
+        Some(_) if ip.is_ipv4() => IPV4_UDP_HEADER_BYTES,
+        _ => IP_UDP_HEADER_BYTES,
+    };
+    let mtu = match near {
         Some(interface) => Some(interface.mtu),
         None => interfaces
             .iter()
@@ -204,7 +213,7 @@ fn link_bytes_max(ip: IpAddr, interfaces: &[InterfaceAddress]) -> usize {
     let mtu = mtu
         .and_then(|mtu| usize::try_from(mtu).ok())
         .unwrap_or(DEFAULT_MTU);
-    mtu.saturating_sub(IP_UDP_HEADER_BYTES)
+    mtu.saturating_sub(headers)
         .clamp(MESSAGE_BYTES_MIN, LOCAL_MESSAGE_BYTES_MAX)
 }
 
@@ -289,14 +298,14 @@ mod tests {
             "10.0.0.9:7410",
             "127.0.0.1:7410",
         ];
-        check(&many, "192.168.1.9:5000", &["192.168.1.9:7410"], 1452);
-        check(&many, "10.0.0.9:5000", &["10.0.0.9:7410"], 8952);
+        check(&many, "192.168.1.9:5000", &["192.168.1.9:7410"], 1472);
+        check(&many, "10.0.0.9:5000", &["10.0.0.9:7410"], 8972);
         // Another source than announced: every neighbour.
         check(
             &many,
             "10.0.0.77:5000",
             &["192.168.1.9:7410", "10.0.0.9:7410"],
-            1452,
+            1472,
         );
         // No neighbours: where it came from, else the first few.
         let far = ["172.17.0.1:7410", "203.0.113.9:7410"];
@@ -358,6 +367,17 @@ mod tests {
             choose(&ports, at("198.51.100.1:1"), &host()).locators.len(),
             1
         );
+    }
+
+    #[test]
+    fn neighbours_by_ipv6_get_less_in_a_message() {
+        let own = [
+            interface("2001:db8::5", 64, 1500),
+            interface("192.168.1.5", 24, 1500),
+        ];
+        for (peer, bytes) in [("[2001:db8::9]:9", 1452), ("192.168.1.9:9", 1472)] {
+            assert_eq!(choose(&[at(peer)], at(peer), &own).message_bytes_max, bytes);
+        }
     }
 
     #[test]

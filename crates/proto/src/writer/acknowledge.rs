@@ -12,6 +12,7 @@ use super::fates::FragmentRequest;
 use super::history::Form;
 use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
+use crate::change::ChangeKind;
 use crate::deadline::{Deadline, Reason, earlier};
 
 impl Writer {
@@ -27,7 +28,7 @@ impl Writer {
     ) -> Result<(), Reject> {
         let last = self.history.last();
         let base = acknack.state.base();
-        let fragment_bytes = u64::from(self.fragment_bytes());
+        let fragment_bytes = u64::from(self.fragment_bytes(ChangeKind::Alive));
         let delay = self.config.nack_response_delay;
         let pushed = self.pushed;
         let caught_up = self.acked;

@@ -40,6 +40,13 @@ impl Writer {
                 .any(|pace| pace.room(now) == 0 && pace.should_ask(now))
     }
 
+    /// True when so many fragments are on their way to a reader that keeps up that it is to be
+    /// asked for an answer by the way.
+    pub(super) fn wants_room_soon(&mut self) -> bool {
+        self.leading_window_bytes().is_some()
+            && self.leading_paces().any(|pace| pace.wants_question())
+    }
+
     /// Octets of fragments that may leave to all readers now.
     pub(super) fn push_room(&mut self, now: Instant) -> u64 {
         let rooms = self.leading_paces().map(|pace| pace.room(now));

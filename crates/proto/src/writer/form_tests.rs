@@ -81,7 +81,7 @@ fn all_get_the_form_that_all_take() {
     let (_, ports) = written(&[yes.clone(), reader(3, 3, true)], packed(900, 400));
     assert_eq!(ports, [(1, vec![PACKED]), (3, vec![PACKED])].into());
     let (_, ports) = written(core::slice::from_ref(&yes), packed(9000, 4000));
-    assert_eq!(ports, [(1, vec![PACKED; 4])].into());
+    assert_eq!(ports, [(1, vec![PACKED; 3])].into());
     let (_, ports) = written(&[yes, no.clone()], change(900));
     assert_eq!(ports, [(1, vec![PLAIN]), (2, vec![PLAIN])].into());
     let (_, ports) = written(&[no], packed(900, 400));
@@ -94,10 +94,10 @@ fn each_gets_the_form_that_it_takes() {
     let (_, ports) = written(&readers, packed(900, 400));
     assert_eq!(ports, [(1, vec![PACKED]), (2, vec![PLAIN])].into());
     let (_, ports) = written(&readers, packed(9000, 4000));
-    let expected = [(1, vec![PACKED; 4]), (2, vec![PLAIN; 8])];
+    let expected = [(1, vec![PACKED; 3]), (2, vec![PLAIN; 7])];
     assert_eq!(ports, expected.into());
     let (_, ports) = written(&readers, packed(9000, 400));
-    assert_eq!(ports, [(1, vec![PACKED]), (2, vec![PLAIN; 8])].into());
+    assert_eq!(ports, [(1, vec![PACKED]), (2, vec![PLAIN; 7])].into());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn one_who_needs_plain_changes_decides_for_its_address() {
     best_effort.reliable = false;
     let readers = [best_effort, reader(2, 2, false)];
     let (_, ports) = written(&readers, packed(9000, 4000));
-    assert_eq!(ports, [(1, vec![PLAIN; 8]), (2, vec![PLAIN; 8])].into());
+    assert_eq!(ports, [(1, vec![PLAIN; 7]), (2, vec![PLAIN; 7])].into());
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn repairs_come_in_the_form_of_the_reader_and_follow_it() {
         writer.poll_transmit(later, &mut ports);
         ports.0
     };
-    assert_eq!(again(&mut writer, 1, 1), [(1, vec![PACKED; 4])].into());
-    assert_eq!(again(&mut writer, 2, 2), [(2, vec![PLAIN; 8])].into());
+    assert_eq!(again(&mut writer, 1, 1), [(1, vec![PACKED; 3])].into());
+    assert_eq!(again(&mut writer, 2, 2), [(2, vec![PLAIN; 7])].into());
     writer.handle_matched(NOW, reader(3, 1, false));
-    assert_eq!(again(&mut writer, 1, 3), [(1, vec![PLAIN; 8])].into());
+    assert_eq!(again(&mut writer, 1, 3), [(1, vec![PLAIN; 7])].into());
     writer.handle_unmatched(NOW, reader(3, 1, false).guid, false);
     writer.handle_unmatched(NOW, readers[1].guid, false);
-    assert_eq!(again(&mut writer, 1, 4), [(1, vec![PACKED; 4])].into());
+    assert_eq!(again(&mut writer, 1, 4), [(1, vec![PACKED; 3])].into());
 }
 
 #[test]
@@ -141,11 +141,11 @@ fn who_has_fragments_of_a_form_that_is_over_gets_all_of_the_other() {
     // The one who needed plain changes at this address goes while one is on its way.
     let readers = [reader(1, 1, true), reader(2, 1, false)];
     let (mut writer, ports) = written(&readers, packed(9000, 2500));
-    assert_eq!(ports, [(1, vec![PLAIN; 8])].into());
+    assert_eq!(ports, [(1, vec![PLAIN; 7])].into());
     let number = writer.last_sequence();
     writer.handle_unmatched(NOW, readers[1].guid, false);
-    let mut state = FragmentNumberSet::new(FragmentNumber(8));
-    state.insert(FragmentNumber(8));
+    let mut state = FragmentNumberSet::new(FragmentNumber(7));
+    state.insert(FragmentNumber(7));
     let nack = NackFrag {
         reader: readers[0].guid.entity,
         writer: writer.guid().entity,

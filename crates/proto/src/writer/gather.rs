@@ -4,16 +4,13 @@ use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
 use super::bundle::{Bundling, Cause};
-use super::history::Change;
+use super::history::{Change, INLINE_QOS_BYTES};
 use super::reader_proxy::ReaderProxy;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
 
 /// INFO_TS and the head of DATA, in octets. RTPS 2.5 §9.4.5.3, §9.4.5.12.
 const DATA_HEAD_BYTES: usize = 36;
-
-/// Key hash, status info and the end of the list, in octets.
-const INLINE_QOS_BYTES: usize = 32;
 
 /// A HEARTBEAT, in octets. RTPS 2.5 §9.4.5.7.
 pub(super) const HEARTBEAT_BYTES: usize = 32;

@@ -75,6 +75,9 @@ impl Change {
     }
 }
 
+/// Key hash, status info and the end of the list, which go with the end of an instance, in octets.
+pub(super) const INLINE_QOS_BYTES: usize = 32;
+
 /// What a change takes beside its payload, in octets.
 const CHANGE_BYTES: usize = 160;
 
@@ -170,10 +173,12 @@ impl HistoryCache {
             .map_or(self.last.next(), |slot| slot.sequence)
     }
 
-    /// Limits fragments to `bytes` octets; true when that changes how some change is divided.
-    pub(super) fn shrink_fragments(&mut self, bytes: u16) -> bool {
+    /// Limits fragments to the octets that `bytes` says for a kind of change; true when that
+    /// changes how some change is divided.
+    pub(super) fn shrink_fragments(&mut self, bytes: impl Fn(ChangeKind) -> u16) -> bool {
         let mut news = false;
         for change in self.slots.iter_mut().filter_map(|it| it.change.as_mut()) {
+            let bytes = bytes(change.kind);
             if change.fragment_bytes > bytes {
                 news |= change.payload.len() > usize::from(bytes);
                 change.fragment_bytes = bytes;

@@ -7,6 +7,7 @@ use whimbrel_base::time::Instant;
 use super::Writer;
 use super::pace::Pace;
 use super::reader_proxy::ReaderProxy;
+use crate::change::ChangeKind;
 use crate::peer::MatchedReader;
 
 /// Paths that carry messages of so many octets are within a host.
@@ -123,7 +124,17 @@ impl Writer {
 
     /// Divides what is kept anew where fragments are larger than the way to some reader carries.
     fn shrink_fragments(&mut self) {
-        let bytes = self.fragment_bytes();
+        let (data, keys) = (
+            self.fragment_bytes(ChangeKind::Alive),
+            self.fragment_bytes(ChangeKind::Disposed),
+        );
+        let bytes = |kind| {
+            if kind == ChangeKind::Alive {
+                data
+            } else {
+                keys
+            }
+        };
         if !self.history.shrink_fragments(bytes) {
             return;
         }

@@ -68,7 +68,7 @@ use self::endings::Endings;
 use self::fates::Pushes;
 use self::forms::Forms;
 pub use self::history::{Change, Form};
-use self::history::{HistoryCache, slab_bytes};
+use self::history::{HistoryCache, INLINE_QOS_BYTES, slab_bytes};
 use self::pace::Pace;
 pub use self::rate::SharedRate;
 use self::reader_proxy::ReaderProxy;
@@ -82,6 +82,13 @@ use crate::patience::Patience;
 /// Octets of headers around a payload at most: message, INFO_DST, INFO_TS, DATA_FRAG with inline
 /// QoS, and a piggybacked HEARTBEAT.
 const MESSAGE_OVERHEAD_BYTES: usize = 192;
+
+/// Octets around a fragment at most, or around a change that travels whole: message, INFO_DST,
+/// INFO_TS, DATA_FRAG. RTPS 2.5 §9.4.
+const FRAGMENT_OVERHEAD_BYTES: usize = 84;
+
+/// The largest datagram that Fast DDS receives, in octets.
+const DATAGRAM_BYTES_MAX: usize = 65_500;
 
 /// A change to be written.
 #[derive(Clone, Debug)]
@@ -324,7 +331,7 @@ impl Writer {
         let pressed = self.blocked_since.take().is_some();
         let charged_bytes = self.count_written(new.payload.len());
         let instance = new.instance;
-        let fragment_bytes = self.fragment_bytes();
+        let fragment_bytes = self.fragment_bytes(kind);
         let sequence = self.history.push(|sequence| Change {
             sequence,
             kind,
@@ -374,14 +381,19 @@ impl Writer {
             .is_some_and(|change| change.kind.disposes())
     }
 
-    fn fragment_bytes(&self) -> u16 {
+    /// Octets in a fragment of a change of `kind`.
+    fn fragment_bytes(&self, kind: ChangeKind) -> u16 {
         if self.batches.is_some() {
             // A batch has no fragments: it is as large a datagram as it takes.
             return 65_532;
         }
+        let inline_qos = match kind {
+            ChangeKind::Alive => 0,
+            _ => INLINE_QOS_BYTES,
+        };
         let bytes = self
             .message_bytes_max()
-            .saturating_sub(MESSAGE_OVERHEAD_BYTES)
+            .saturating_sub(FRAGMENT_OVERHEAD_BYTES.saturating_add(inline_qos))
             .clamp(64, 65_532);
         u16::try_from(bytes & !3).unwrap_or(65_532)
     }
@@ -459,6 +471,7 @@ impl Writer {
         self.audience
             .message_bytes_max()
             .min(self.config.message_bytes_max)
+            .min(DATAGRAM_BYTES_MAX)
     }
 
     /// Takes the next report.

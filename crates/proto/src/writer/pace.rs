@@ -40,6 +40,10 @@ const PROMPT_PATIENCE: Duration = Duration::from_millis(50);
 /// The wait before a silent reader is asked again doubles so many times.
 const ASK_DOUBLINGS_MAX: u32 = 4;
 
+/// Who gets fragments faster than time allows them is asked so often in a window, so that there is
+/// room again before it is full.
+const QUESTIONS_PER_WINDOW: u64 = 4;
+
 /// So many questions are remembered at most.
 const QUESTIONS_MAX: usize = 32;
 
@@ -101,6 +105,8 @@ pub(super) struct Pace {
     prompt: bool,
     /// Octets sent to it, over all time.
     spent: u64,
+    /// Of `spent`, what it was asked about.
+    questioned: u64,
     /// How many of `spent` have left its socket, or the network, for certain.
     heard: u64,
     /// What it was asked and has not answered, the oldest first; only of one that is prompt.
@@ -131,6 +137,7 @@ impl Pace {
             asked: 0,
             prompt,
             spent: 0,
+            questioned: 0,
             heard: 0,
             questions: VecDeque::new(),
         }
@@ -221,8 +228,16 @@ impl Pace {
         self.note_question(now, order);
     }
 
+    /// True when the reader is to be asked for an answer by the way.
+    pub(super) fn wants_question(&self) -> bool {
+        let part = self.window_bytes.wrapping_div(QUESTIONS_PER_WINDOW);
+        let rest = self.window_bytes.saturating_sub(part);
+        self.tokens < signed(rest) && self.spent.saturating_sub(self.questioned) >= part
+    }
+
     /// The reader is asked for an answer by the way.
     pub(super) fn note_question(&mut self, now: Instant, order: u64) {
+        self.questioned = self.spent;
         if !self.prompt {
             return;
         }

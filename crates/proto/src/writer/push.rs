@@ -6,6 +6,7 @@ use whimbrel_base::guid::EntityId;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 
+use super::acknowledge::PIGGYBACK_CHANGES;
 use super::gather::HEARTBEAT_BYTES;
 use super::history::Change;
 use super::{Writer, bucket};
@@ -43,7 +44,7 @@ impl Writer {
         if moved {
             self.departed = true;
             self.credit.note_datagram();
-            self.piggyback(now, &mut message);
+            self.piggyback(now, &mut message, outbox);
             self.hurry_heartbeat(now);
         }
         message.flush(self.audience.destinations(), outbox);
@@ -166,6 +167,13 @@ impl Writer {
     /// Lets new changes leave at the next transmission, whatever left lately.
     pub fn hurry(&mut self) {
         self.departed_at = None;
+    }
+
+    /// A change has left in fragments: a heartbeat goes with the last of them, so that readers ask
+    /// at once for those that are lost.
+    pub(super) fn count_divided(&mut self) {
+        self.count_pushed(1);
+        self.heartbeat.pushed_since_sent = PIGGYBACK_CHANGES;
     }
 
     pub(super) fn count_pushed(&mut self, changes: u32) {

@@ -7,6 +7,7 @@ use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Instant;
 
 use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
+use super::gather::HEARTBEAT_BYTES;
 use super::history::Change;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::window::charge;
@@ -113,9 +114,10 @@ impl Writer {
         if complete {
             self.pushed = sequence;
             self.push_next = FragmentNumber::FIRST;
-            self.count_pushed(PIGGYBACK_CHANGES);
+            self.count_divided();
         } else {
             if self.config.reliable && self.somebody_is_to_be_asked(now) {
+                self.leave_room(2 * HEARTBEAT_BYTES, message, outbox);
                 self.ask_within(now, message, (sequence, last));
             }
             self.held_until = bucket::held_until(&mut self.bucket, now);
@@ -148,8 +150,20 @@ impl Writer {
         }
     }
 
+    /// Sends what is in `message` first where `bytes` more would be too much for some path.
+    fn leave_room(&self, bytes: usize, message: &mut MessageBuilder, outbox: &mut impl Outbox) {
+        if message.len().saturating_add(bytes) > self.message_bytes_max() {
+            message.flush(self.audience.destinations(), outbox);
+        }
+    }
+
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
-    pub(super) fn piggyback(&mut self, now: Instant, message: &mut MessageBuilder) {
+    pub(super) fn piggyback(
+        &mut self,
+        now: Instant,
+        message: &mut MessageBuilder,
+        outbox: &mut impl Outbox,
+    ) {
         if !self.audience.holds_history() {
             return;
         }
@@ -163,7 +177,10 @@ impl Writer {
         let old = timer
             .sent_at
             .is_none_or(|at| now.since(at) >= PIGGYBACK_PERIOD);
-        if ask || old || timer.pushed_since_sent >= PIGGYBACK_CHANGES {
+        let is_due = old || timer.pushed_since_sent >= PIGGYBACK_CHANGES;
+        let ask = ask || (self.pushes.last() == self.pushed && self.wants_room_soon());
+        if ask || is_due {
+            self.leave_room(HEARTBEAT_BYTES, message, outbox);
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, !ask);
             message.heartbeat(EntityId::UNKNOWN, self.config.guid.entity, fields);
             self.note_heartbeat(now, ask);

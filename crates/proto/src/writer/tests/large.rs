@@ -18,13 +18,13 @@ fn large_samples_leave_in_paced_fragments() {
     assert_eq!(writer.write(NOW, change(4)), Err(WriteError::WouldBlock));
     let mut frags = first.iter().filter(|word| **word == "frag").count();
     let mut now = NOW;
-    while frags < 782 {
+    while frags < 721 {
         now = writer.poll_timeout().unwrap().0.max(now);
         writer.poll_transmit(now, &mut sent);
         frags += sent.words().iter().filter(|word| **word == "frag").count();
         assert!(now < NOW.after(Duration::from_secs(1)));
     }
-    assert_eq!(frags, 782);
+    assert_eq!(frags, 721);
     assert!(writer.write(now, change(4)).is_ok());
 }
 
@@ -78,8 +78,53 @@ fn a_large_sample_that_the_pace_holds_up_from_its_start_is_not_passed_over() {
     }
     let words = sent.words();
     let count = |wanted| words.iter().filter(|word| **word == wanted).count();
-    assert_eq!(count("frag"), 300_000usize.div_ceil(1280) + 4);
+    assert_eq!(count("frag"), 300_000usize.div_ceil(1388) + 4);
     assert_eq!(count("data"), 1);
+}
+
+/// Writes 400 samples of two fragments, one every `pause_us`, to a reader that answers each
+/// question at once: how many heartbeats there were, and how many of them asked.
+fn heartbeats_of_short_samples(pause_us: i64) -> (usize, usize) {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let (mut words, mut asked) = (vec![], 0);
+    for number in 1..=400 {
+        let now = NOW.after(Duration::from_micros(pause_us * number));
+        writer.write(now, change(2000)).unwrap();
+        // What the pace holds up leaves when the question about that is answered.
+        for _ in 0..2 {
+            writer.poll_transmit(now, &mut sent);
+            let said = sent.words();
+            if said.contains(&"heartbeat?") {
+                asked += 1;
+                let next = if said.contains(&"frag") {
+                    number + 1
+                } else {
+                    number
+                };
+                let answer = acknack(next, &[], asked);
+                writer.handle_acknack(now, READER, &answer).unwrap();
+            }
+            words.extend(said);
+        }
+        assert!(words.last().unwrap().starts_with("heartbeat"), "{words:?}");
+    }
+    let count = |wanted: &str| words.iter().filter(|it| it.starts_with(wanted)).count();
+    assert_eq!(count("frag"), 800);
+    (count("heartbeat"), count("heartbeat?"))
+}
+
+#[test]
+fn samples_of_a_few_fragments_tell_where_they_end_and_seldom_ask() {
+    // Beside the first, one every 10 ms asks.
+    let (told, asked) = heartbeats_of_short_samples(100);
+    assert!(told >= 400 && (2..=6).contains(&asked), "{told} {asked}");
+    // Sent as fast as can be they ask four times in a window of 262,144 octets.
+    let (told, asked) = heartbeats_of_short_samples(0);
+    assert!(told >= 400 && (10..=18).contains(&asked), "{told} {asked}");
 }
 
 /// How long a sample of 60 MB takes to a reader that answers every question after `answer_us`.
@@ -169,6 +214,74 @@ fn fragments(sent: &mut Sent) -> Vec<(u32, u16)> {
 }
 
 #[test]
+fn fragments_fill_the_path_and_what_goes_with_the_last_does_not_overfill_it() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    let mut now = NOW;
+    for bytes in (1300..1400).chain(2700..2800).step_by(3) {
+        for kind in [ChangeKind::Alive, ChangeKind::Disposed] {
+            now = now.after(Duration::from_millis(2));
+            writer
+                .write(
+                    now,
+                    NewChange {
+                        kind,
+                        ..change(bytes)
+                    },
+                )
+                .unwrap();
+            writer.poll_transmit(now, &mut sent);
+            let lengths = sent.0.iter().map(Vec::len);
+            assert!(lengths.max().unwrap() <= 1472, "{bytes} {kind:?}");
+            let words = sent.words();
+            let size = if kind == ChangeKind::Alive {
+                1388
+            } else {
+                1356
+            };
+            let parts = words
+                .iter()
+                .filter(|it| ["frag", "data"].contains(it))
+                .count();
+            assert_eq!(parts, bytes.div_ceil(size), "{bytes} {kind:?}");
+            assert!(words.iter().any(|it| it.starts_with("heartbeat")));
+        }
+    }
+}
+
+#[test]
+fn no_datagram_is_larger_than_every_product_receives() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    let wide = MatchedReader {
+        message_bytes_max: 65_507,
+        ..matched(true, false)
+    };
+    writer.handle_matched(NOW, wide);
+    for (number, bytes) in (65_300..65_520).step_by(7).enumerate() {
+        let number = number as i64 + 1;
+        let now = NOW.after(Duration::from_millis(20 * number));
+        writer.write(now, change(bytes)).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        let again = acknack(number, &[number], 2 * number as i32);
+        writer.handle_acknack(now, READER, &again).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        let all = acknack(number + 1, &[], 2 * number as i32 + 1);
+        writer.handle_acknack(now, READER, &all).unwrap();
+        assert!(sent.0.iter().all(|it| it.len() <= 65_500), "{bytes}");
+        let words = sent.words();
+        let parts = words
+            .iter()
+            .filter(|it| ["frag", "data"].contains(it))
+            .count();
+        assert_eq!(parts, 2 * bytes.div_ceil(65_416), "{bytes} {words:?}");
+    }
+}
+
+#[test]
 fn a_narrower_path_divides_what_is_kept_anew() {
     let mut writer = writer(|config| config.depth = None);
     let mut sent = Sent::default();
@@ -176,7 +289,7 @@ fn a_narrower_path_divides_what_is_kept_anew() {
     writer.write(NOW, change(1200)).unwrap();
     writer.write(NOW, change(3000)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
-    assert_eq!(fragments(&mut sent), [(1, 1280), (2, 1280), (3, 1280)]);
+    assert_eq!(fragments(&mut sent), [(1, 1388), (2, 1388), (3, 1388)]);
     // The reader misses the first and the middle of the second.
     writer
         .handle_acknack(NOW, READER, &acknack(1, &[1], 1))
@@ -188,13 +301,10 @@ fn a_narrower_path_divides_what_is_kept_anew() {
     writer.handle_matched(NOW, narrow);
     writer.poll_transmit(NOW, &mut sent);
     assert!(sent.0.iter().all(|message| message.len() <= 548));
-    assert_eq!(
-        fragments(&mut sent),
-        [(1, 356), (2, 356), (3, 356), (4, 356)]
-    );
+    assert_eq!(fragments(&mut sent), [(1, 464), (2, 464), (3, 464)]);
     writer.write(NOW, change(700)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
-    assert_eq!(fragments(&mut sent), [(1, 356), (2, 356)]);
+    assert_eq!(fragments(&mut sent), [(1, 464), (2, 464)]);
 }
 
 #[test]
