@@ -223,7 +223,7 @@ impl Builtin {
 
     /// Participant `prefix` is gone.
     pub(super) fn handle_unmatched(&mut self, now: Instant, wall: Timestamp, prefix: GuidPrefix) {
-        self.forget_readers(now, prefix);
+        self.forget_readers(now, prefix, false);
         for channel in self.channels.iter_mut() {
             let writer = Guid::new(prefix, channel.writer_entity);
             channel.reader.handle_unmatched(now, wall, writer);
@@ -243,11 +243,12 @@ impl Builtin {
         })
     }
 
-    /// Forgets what the readers of `prefix` have received.
-    pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix) {
+    /// Forgets what the readers of `prefix` have received. Where they are `lost`, ends that they
+    /// may have missed are remembered.
+    pub(super) fn forget_readers(&mut self, now: Instant, prefix: GuidPrefix, lost: bool) {
         for channel in self.channels.iter_mut() {
             let reader = Guid::new(prefix, channel.reader_entity);
-            channel.writer.handle_unmatched(now, reader, false);
+            channel.writer.handle_unmatched(now, reader, lost);
         }
     }
 

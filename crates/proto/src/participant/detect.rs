@@ -379,16 +379,14 @@ impl Participant {
         let Some(remote) = self.remotes.get_mut(&prefix) else {
             return;
         };
-        // Should that be an echo of its first words, it has missed no less.
-        self.endings.note_loss(remote);
         remote.resumed_at = now;
         remote.assurance = Assurance::NONE;
         remote.hears.clear();
         remote.publications_acked = SequenceNumber::ZERO;
         remote.subscriptions_acked = SequenceNumber::ZERO;
-        self.builtin.forget_readers(now, prefix);
+        // It may know us all the same, where that was an echo of its first words.
+        self.builtin.forget_readers(now, prefix, true);
         self.serve_discovery(now, prefix);
-        self.repeat_endings(now, prefix);
         self.statistics.resumed = self.statistics.resumed.saturating_add(1);
         self.renew_matches(prefix);
     }

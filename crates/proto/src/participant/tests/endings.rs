@@ -150,6 +150,29 @@ fn who_comes_back_hears_of_what_ended_meanwhile() {
 }
 
 #[test]
+fn who_only_seems_to_have_forgotten_us_hears_of_the_end_that_it_missed() {
+    let mut net = Net::of([config(1), config(2), config(3)]);
+    let now = net.now;
+    net.member(1).add_writer(now, local_writer("Square"));
+    net.run(seconds(2));
+    let gone = Guid::new(prefix(1), WRITER);
+    assert!(net.member(2).remote_writer(gone).is_some());
+    // The end is lost on its way to two, and so is the first answer to what looks like its start.
+    let two = net.members.remove(&2).unwrap();
+    let now = net.now;
+    net.member(1).remove_writer(now, WRITER);
+    net.run(Duration::from_millis(20));
+    assert!(net.member(3).remote_writer(gone).is_none());
+    let now = net.now;
+    net.member(1).resume_participant(now, prefix(2));
+    net.run(Duration::from_millis(20));
+    net.members.insert(2, two);
+    net.run(seconds(5));
+    assert!(net.member(2).remote_writer(gone).is_none());
+    assert_eq!(net.member(1).statistics().participants_expired, 0);
+}
+
+#[test]
 fn endpoints_that_are_gone_are_forgotten_though_others_come_and_go_all_the_time() {
     let mut net = Net::of([config(1)]);
     let now = net.now;
