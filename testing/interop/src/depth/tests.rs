@@ -1,4 +1,5 @@
 use super::*;
+use crate::matrix::cases::limit;
 use std::collections::BTreeSet;
 
 fn request(text: &str) -> Result<Request, String> {
@@ -24,6 +25,15 @@ fn every_class_has_a_case_that_is_always_played() {
                 let mut of_class = jobs.iter().filter(|job| job.class == *class);
                 assert!(of_class.any(|job| job.has(peer)), "{class} {peer:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_played_that_a_peer_cannot() {
+    for job in plan::jobs(true, true) {
+        if let plan::Course::OfMatrix(of) = &job.course {
+            assert_eq!(limit(of.case.name, of.pair), None, "{}", job.name());
         }
     }
 }
