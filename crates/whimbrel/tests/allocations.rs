@@ -9,6 +9,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use whimbrel::domain::InProcess;
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Sample,
+    SharedBytes,
 };
 
 #[global_allocator]
@@ -18,6 +19,29 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 struct Position {
     number: u32,
     at: [f64; 12],
+}
+
+#[derive(DdsType, Clone, Debug, PartialEq)]
+struct Picture {
+    number: u32,
+    pixels: SharedBytes,
+}
+
+/// What is exchanged, by its number.
+trait Numbered {
+    fn number(&self) -> u32;
+}
+
+impl Numbered for Position {
+    fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Numbered for Picture {
+    fn number(&self) -> u32 {
+        self.number
+    }
 }
 
 /// Enough that both ends have met each of their habits: heartbeats, acknowledgements, trims.
@@ -35,33 +59,27 @@ fn participant(how: InProcess) -> DomainParticipant {
         .unwrap()
 }
 
-fn pair(
-    how: InProcess,
-) -> (
-    DataWriter<Position>,
-    DataReader<Position>,
-    [DomainParticipant; 2],
-) {
+fn pair<T: DdsType>(how: InProcess) -> (DataWriter<T>, DataReader<T>, [DomainParticipant; 2]) {
     let (one, other) = (participant(how), participant(how));
     let qos = DataWriterQos::default().reliable().keep_all();
-    let topic = one.create_topic::<Position>("allocations").unwrap();
+    let topic = one.create_topic::<T>("allocations").unwrap();
     let writer = one.create_datawriter(&topic, qos).unwrap();
     let qos = DataReaderQos::default().reliable().keep_all();
-    let topic = other.create_topic::<Position>("allocations").unwrap();
+    let topic = other.create_topic::<T>("allocations").unwrap();
     let reader = other.create_datareader(&topic, qos).unwrap();
     writer.wait_for_matched(1, Duration::from_secs(20)).unwrap();
     (writer, reader, [one, other])
 }
 
-/// Writes and takes the samples of `numbers` one after the other.
-fn exchange(
-    (writer, reader): (&DataWriter<Position>, &DataReader<Position>),
+/// Writes and takes the samples of `numbers`, each as `make` has it, one after the other.
+fn exchange<T: DdsType + Numbered>(
+    (writer, reader): (&DataWriter<T>, &DataReader<T>),
     numbers: std::ops::Range<u32>,
-    room: &mut Vec<Sample<Position>>,
+    make: impl Fn(u32) -> T,
+    room: &mut Vec<Sample<T>>,
 ) {
     for number in numbers {
-        let at = [f64::from(number); 12];
-        writer.write(&Position { number, at }).unwrap();
+        writer.write(&make(number)).unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         let taken = loop {
             if number % 2 == 0 {
@@ -75,25 +93,43 @@ fn exchange(
             assert!(Instant::now() < deadline, "sample {number} does not arrive");
             std::thread::yield_now();
         };
-        assert_eq!(taken.into_data().map(|it| it.number), Some(number));
+        assert_eq!(taken.into_data().map(|it| it.number()), Some(number));
     }
+}
+
+/// The fewest allocations of a stretch of samples that `make` has.
+fn fewest<T: DdsType + Numbered>(how: InProcess, make: impl Fn(u32) -> T) -> usize {
+    let (writer, reader, participants) = pair(how);
+    let mut room = Vec::with_capacity(8);
+    exchange((&writer, &reader), 0..WARM, &make, &mut room);
+    let made = (0..STRETCHES).map(|stretch| {
+        let from = WARM + stretch * STRETCH;
+        let region = Region::new(ALLOCATOR);
+        exchange((&writer, &reader), from..from + STRETCH, &make, &mut room);
+        let made = region.change();
+        made.allocations + made.reallocations
+    });
+    let fewest = made.min();
+    drop(participants);
+    fewest.unwrap()
 }
 
 #[test]
 fn write_and_take_allocate_nothing_in_steady_state() {
     for how in [InProcess::Off, InProcess::Direct] {
-        let (writer, reader, participants) = pair(how);
-        let mut room = Vec::with_capacity(8);
-        exchange((&writer, &reader), 0..WARM, &mut room);
-        let fewest = (0..STRETCHES).map(|stretch| {
-            let from = WARM + stretch * STRETCH;
-            let region = Region::new(ALLOCATOR);
-            exchange((&writer, &reader), from..from + STRETCH, &mut room);
-            let made = region.change();
-            made.allocations + made.reallocations
-        });
-        let fewest = fewest.min();
-        assert_eq!(fewest, Some(0), "{how:?}: for {STRETCH} samples");
-        drop(participants);
+        let position = |number| Position {
+            number,
+            at: [f64::from(number); 12],
+        };
+        assert_eq!(fewest(how, position), 0, "{how:?}: for {STRETCH} samples");
+        for size in [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000] {
+            let pixels = SharedBytes::from(vec![7; size]);
+            let picture = |number| Picture {
+                number,
+                pixels: pixels.clone(),
+            };
+            let made = fewest(how, picture);
+            assert_eq!(made, 0, "{how:?}, {size} octets: for {STRETCH} samples");
+        }
     }
 }

@@ -1,0 +1,156 @@
+//! Small slices of large slabs, copied into slabs of about their size.
+
+use super::{BufferMut, BufferPool, SharedBytes};
+
+/// Copies small slices of large slabs into small slabs, which it uses again.
+///
+/// It remembers a bounded number of slabs of each size: at most 2,000,000 octets in all, and as
+/// many as a burst took until [`Compactor::trim`].
+#[derive(Debug)]
+pub struct Compactor {
+    pools: [BufferPool; COMPACT_SLABS.len()],
+}
+
+/// Octets in a slab of a [`Compactor`], and how many it remembers: as many as may be under way of
+/// samples of that size. None is so large for what it is given that the octets within it would be
+/// copied once more; sizes that are a power of two have room for what belongs to such a member.
+const COMPACT_SLABS: [(usize, usize); 6] = [
+    (256, 1024),
+    (1024 + MEMBER_HEAD, 768),
+    (2048 + MEMBER_HEAD, 160),
+    (4096 + MEMBER_HEAD, 48),
+    (8192 + MEMBER_HEAD, 16),
+    (16_384 + MEMBER_HEAD, 8),
+];
+
+/// What stands beside the large member of a sample, in octets: a few numbers, as a rule.
+const MEMBER_HEAD: usize = 64;
+
+impl Default for Compactor {
+    fn default() -> Self {
+        let pools = COMPACT_SLABS.map(|(bytes, slabs)| BufferPool::new(bytes, slabs));
+        Self { pools }
+    }
+}
+
+impl Compactor {
+    /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
+    pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
+        if bytes.wants_compaction() {
+            self.copy(&bytes)
+        } else {
+            bytes
+        }
+    }
+
+    /// A copy of `bytes` in a slab of about their size.
+    pub fn copy(&mut self, bytes: &[u8]) -> SharedBytes {
+        let fits = |pool: &&mut BufferPool| bytes.len() <= pool.slab_len;
+        let found = self.pools.iter_mut().find(fits);
+        let Some((pool, mut buffer)) = found.and_then(|pool| {
+            let buffer = pool.take_lasting()?;
+            Some((pool, buffer))
+        }) else {
+            return SharedBytes::copy_from(bytes);
+        };
+        buffer.bytes().extend_from_slice(bytes);
+        pool.share(buffer)
+    }
+
+    /// An empty buffer with room for about `bytes` octets, where its slab will be remembered.
+    pub fn take(&mut self, bytes: usize) -> Option<BufferMut> {
+        let fits = |pool: &&mut BufferPool| bytes <= pool.slab_len;
+        self.pools.iter_mut().find(fits)?.take_lasting()
+    }
+
+    /// Freezes `buffer` without copying it, where its slab is of about the size of its content and
+    /// will be remembered.
+    ///
+    /// # Errors
+    /// Gives back one that is not.
+    pub fn share(&mut self, buffer: BufferMut) -> Result<SharedBytes, BufferMut> {
+        let len = buffer.filled().len();
+        let found = self.pools.iter_mut().find(|pool| len <= pool.slab_len);
+        let found = found.filter(|pool| pool.slab_len == buffer.capacity() && pool.has_place());
+        match found {
+            Some(pool) => Ok(pool.share(buffer)),
+            None => Err(buffer),
+        }
+    }
+
+    /// As [`BufferPool::wants_trim`].
+    pub fn wants_trim(&self) -> bool {
+        self.pools.iter().any(BufferPool::wants_trim)
+    }
+
+    /// As [`BufferPool::trim`].
+    pub fn trim(&mut self) {
+        self.pools.iter_mut().for_each(BufferPool::trim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::super::pool::FREE_KEPT;
+    use super::*;
+
+    #[test]
+    fn a_compactor_uses_its_slabs_again_and_wastes_none_on_what_stays() {
+        let mut bytes = Vec::with_capacity(65_536);
+        bytes.resize(20_000, 7);
+        let datagram = SharedBytes::from_vec(bytes);
+        let all: usize = COMPACT_SLABS
+            .iter()
+            .map(|(bytes, slabs)| bytes * slabs)
+            .sum();
+        assert!(all <= 2_000_000, "{all}");
+        let mut compactor = Compactor::default();
+        for len in [1, 256, 257, 1060, 2048, 2072, 4120, 8216, 16_000] {
+            let part = datagram.slice(0..len).unwrap();
+            let first = compactor.compact(part.clone());
+            assert_eq!(first, part);
+            assert!(
+                first.slab_len() >= len && !first.wants_compaction(),
+                "{len}"
+            );
+            let address = first.as_ptr();
+            drop(first);
+            assert_eq!(compactor.compact(part).as_ptr(), address, "{len}");
+        }
+        let large = datagram.slice(0..17_000).unwrap();
+        assert_eq!(compactor.compact(large.clone()).as_ptr(), large.as_ptr());
+        let part = datagram.slice(0..10).unwrap();
+        let held: Vec<SharedBytes> = (0..2000).map(|_| compactor.compact(part.clone())).collect();
+        let all: usize = held.iter().map(SharedBytes::slab_len).sum();
+        assert!(all < 1024 * 256 + 976 * 64, "{all}");
+        assert!(compactor.take(10).is_none(), "it would not come back");
+        drop(held);
+        assert!(compactor.wants_trim());
+        compactor.trim();
+        compactor.trim();
+        let lent: usize = compactor.pools.iter().map(|pool| pool.lent.len()).sum();
+        assert!(lent <= 2 * FREE_KEPT + 8, "{lent}");
+    }
+
+    #[test]
+    fn a_compactor_copies_nothing_that_came_in_a_slab_of_its_size() {
+        let mut compactor = Compactor::default();
+        let mut buffer = compactor.take(300).unwrap();
+        assert!(buffer.filled().is_empty() && buffer.capacity() == 1024 + MEMBER_HEAD);
+        buffer.bytes().extend_from_slice(&[5; 300]);
+        let address = buffer.filled().as_ptr();
+        let shared = compactor.share(buffer).unwrap();
+        assert_eq!((shared.as_ptr(), shared.len()), (address, 300));
+        drop(shared);
+        let mut again = compactor.take(1000).unwrap();
+        assert!(again.filled().is_empty(), "it is used again");
+        again.bytes().extend_from_slice(&[6; 20]);
+        assert_eq!(again.filled().as_ptr(), address);
+        let small = compactor.share(again).unwrap_err();
+        assert_eq!(small.filled(), [6; 20], "so few have a smaller slab");
+        let grown = BufferMut::from(alloc::vec![1; 1025 + MEMBER_HEAD]);
+        assert!(compactor.share(grown).is_err());
+    }
+}
