@@ -323,9 +323,12 @@ impl UdpSocket {
         if let [only] = parts {
             return try_send(|| sys::send(&self.socket, only, name));
         }
-        let mut room = [0; GATHERED_BYTES_MAX];
-        if let Some(len) = gather(parts, &mut room) {
-            return try_send(|| sys::send(&self.socket, &room[..len], name));
+        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+        if len <= GATHERED_BYTES_MAX {
+            let mut room = [0; GATHERED_BYTES_MAX];
+            if let Some(len) = gather(parts, &mut room) {
+                return try_send(|| sys::send(&self.socket, &room[..len], name));
+            }
         }
         with_slices(parts, |slices| {
             try_send(|| sys::send_gathered(&self.socket, slices, name))
