@@ -51,15 +51,22 @@ const WARM: u32 = 3000;
 const STRETCH: u32 = 100;
 const STRETCHES: u32 = 20;
 
-fn participant(how: InProcess) -> DomainParticipant {
+/// How samples travel: within the process or not, and in messages of how many octets.
+type How = (InProcess, usize);
+
+/// Messages that hold every sample.
+const WHOLE: usize = 65_507;
+
+fn participant((how, message_bytes_max): How) -> DomainParticipant {
     DomainParticipant::builder(221)
         .interfaces("lo")
         .in_process(how)
+        .message_bytes_max(message_bytes_max)
         .build()
         .unwrap()
 }
 
-fn pair<T: DdsType>(how: InProcess) -> (DataWriter<T>, DataReader<T>, [DomainParticipant; 2]) {
+fn pair<T: DdsType>(how: How) -> (DataWriter<T>, DataReader<T>, [DomainParticipant; 2]) {
     let (one, other) = (participant(how), participant(how));
     let qos = DataWriterQos::default().reliable().keep_all();
     let topic = one.create_topic::<T>("allocations").unwrap();
@@ -98,7 +105,7 @@ fn exchange<T: DdsType + Numbered>(
 }
 
 /// The fewest allocations of a stretch of samples that `make` has.
-fn fewest<T: DdsType + Numbered>(how: InProcess, make: impl Fn(u32) -> T) -> usize {
+fn fewest<T: DdsType + Numbered>(how: How, make: impl Fn(u32) -> T) -> usize {
     let (writer, reader, participants) = pair(how);
     let mut room = Vec::with_capacity(8);
     exchange((&writer, &reader), 0..WARM, &make, &mut room);
@@ -116,7 +123,7 @@ fn fewest<T: DdsType + Numbered>(how: InProcess, make: impl Fn(u32) -> T) -> usi
 
 #[test]
 fn write_and_take_allocate_nothing_in_steady_state() {
-    for how in [InProcess::Off, InProcess::Direct] {
+    for how in [(InProcess::Off, WHOLE), (InProcess::Direct, WHOLE)] {
         let position = |number| Position {
             number,
             at: [f64::from(number); 12],
@@ -131,5 +138,18 @@ fn write_and_take_allocate_nothing_in_steady_state() {
             let made = fewest(how, picture);
             assert_eq!(made, 0, "{how:?}, {size} octets: for {STRETCH} samples");
         }
+    }
+    // In two fragments and in three, the last of them shorter.
+    for size in [2048, 4096] {
+        let pixels = SharedBytes::from(vec![7; size]);
+        let picture = |number| Picture {
+            number,
+            pixels: pixels.clone(),
+        };
+        let made = fewest((InProcess::Off, 1472), picture);
+        assert_eq!(
+            made, 0,
+            "in fragments, {size} octets: for {STRETCH} samples"
+        );
     }
 }

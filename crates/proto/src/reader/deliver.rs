@@ -183,7 +183,7 @@ impl Reader {
         };
         proxy.expected = Some(sequence.next());
         proxy.gone.forget_below(sequence.0);
-        proxy.assemblies = proxy.assemblies.split_off(&sequence.next());
+        proxy.forget_parts_before(sequence.next());
         proxy.settle();
         self.lose(lost);
         self.offer(writer, sequence, arrived);

@@ -113,7 +113,7 @@ impl WriterProxy {
         self.expected = Some(sequence.next());
         self.gone.forget_below(sequence.next().0);
         if !self.assemblies.is_empty() {
-            self.assemblies = self.assemblies.split_off(&sequence.next());
+            self.forget_parts_before(sequence.next());
             self.settle();
         }
     }

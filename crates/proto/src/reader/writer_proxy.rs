@@ -307,14 +307,23 @@ impl WriterProxy {
                 at = stop;
             }
         }
-        self.assemblies = self.assemblies.split_off(&first);
+        self.forget_parts_before(first);
         lost
+    }
+
+    /// Drops half-received samples before `first`; their room is used again.
+    pub(super) fn forget_parts_before(&mut self, first: SequenceNumber) {
+        while let Some(earliest) = self.assemblies.first_entry()
+            && *earliest.key() < first
+        {
+            earliest.remove();
+        }
     }
 
     /// Notes where this reader's data starts and drops fragments from before.
     pub(super) fn start_at(&mut self, start: SequenceNumber) {
         self.expected = Some(start);
-        self.assemblies = self.assemblies.split_off(&start);
+        self.forget_parts_before(start);
         self.gone.forget_below(start.0);
     }
 
