@@ -1,14 +1,17 @@
 //! Small slices of large slabs, copied into slabs of about their size.
 
+use alloc::vec::Vec;
+
 use super::{BufferMut, BufferPool, SharedBytes};
 
 /// Copies small slices of large slabs into small slabs, which it uses again.
 ///
 /// It remembers a bounded number of slabs of each size: at most 2,000,000 octets in all, and as
 /// many as a burst took until [`Compactor::trim`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Compactor {
-    pools: [BufferPool; COMPACT_SLABS.len()],
+    /// One for each of [`COMPACT_SLABS`], or none before the first is wanted.
+    pools: Vec<BufferPool>,
 }
 
 /// Octets in a slab of a [`Compactor`], and how many it remembers: as many as may be under way of
@@ -16,24 +19,26 @@ pub struct Compactor {
 /// copied once more; sizes that are a power of two have room for what belongs to such a member.
 const COMPACT_SLABS: [(usize, usize); 6] = [
     (256, 1024),
-    (1024 + MEMBER_HEAD, 768),
-    (2048 + MEMBER_HEAD, 160),
-    (4096 + MEMBER_HEAD, 48),
-    (8192 + MEMBER_HEAD, 16),
-    (16_384 + MEMBER_HEAD, 8),
+    (1024 + MEMBER_HEAD, 1024),
+    (2048 + MEMBER_HEAD, 128),
+    (4096 + MEMBER_HEAD, 32),
+    (8192 + MEMBER_HEAD, 12),
+    (16_384 + MEMBER_HEAD, 6),
 ];
 
 /// What stands beside the large member of a sample, in octets: a few numbers, as a rule.
 const MEMBER_HEAD: usize = 64;
 
-impl Default for Compactor {
-    fn default() -> Self {
-        let pools = COMPACT_SLABS.map(|(bytes, slabs)| BufferPool::new(bytes, slabs));
-        Self { pools }
-    }
-}
-
 impl Compactor {
+    /// That of the smallest slabs which take `bytes` octets, if any do.
+    fn pool_for(&mut self, bytes: usize) -> Option<&mut BufferPool> {
+        if self.pools.is_empty() {
+            let pool = |(bytes, slabs)| BufferPool::new(bytes, slabs);
+            self.pools = COMPACT_SLABS.map(pool).into();
+        }
+        self.pools.iter_mut().find(|pool| bytes <= pool.slab_len)
+    }
+
     /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
     pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
         if bytes.wants_compaction() {
@@ -45,9 +50,7 @@ impl Compactor {
 
     /// A copy of `bytes` in a slab of about their size.
     pub fn copy(&mut self, bytes: &[u8]) -> SharedBytes {
-        let fits = |pool: &&mut BufferPool| bytes.len() <= pool.slab_len;
-        let found = self.pools.iter_mut().find(fits);
-        let Some((pool, mut buffer)) = found.and_then(|pool| {
+        let Some((pool, mut buffer)) = self.pool_for(bytes.len()).and_then(|pool| {
             let buffer = pool.take_lasting()?;
             Some((pool, buffer))
         }) else {
@@ -59,8 +62,7 @@ impl Compactor {
 
     /// An empty buffer with room for about `bytes` octets, where its slab will be remembered.
     pub fn take(&mut self, bytes: usize) -> Option<BufferMut> {
-        let fits = |pool: &&mut BufferPool| bytes <= pool.slab_len;
-        self.pools.iter_mut().find(fits)?.take_lasting()
+        self.pool_for(bytes)?.take_lasting()
     }
 
     /// Freezes `buffer` without copying it, where its slab is of about the size of its content and
@@ -70,8 +72,9 @@ impl Compactor {
     /// Gives back one that is not.
     pub fn share(&mut self, buffer: BufferMut) -> Result<SharedBytes, BufferMut> {
         let len = buffer.filled().len();
-        let found = self.pools.iter_mut().find(|pool| len <= pool.slab_len);
-        let found = found.filter(|pool| pool.slab_len == buffer.capacity() && pool.has_place());
+        let found = self
+            .pool_for(len)
+            .filter(|pool| pool.slab_len == buffer.capacity() && pool.has_place());
         match found {
             Some(pool) => Ok(pool.share(buffer)),
             None => Err(buffer),
@@ -91,8 +94,6 @@ impl Compactor {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::super::pool::FREE_KEPT;
     use super::*;
 
