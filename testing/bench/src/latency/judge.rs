@@ -193,6 +193,7 @@ mod tests {
             placements: vec![Placement::OneCore],
             sizes: vec![SIZE],
             messages: 10,
+            starts: 1,
             warm: 0,
         };
         let goals = goals(rows, &part);

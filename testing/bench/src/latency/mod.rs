@@ -33,6 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
     );
     note("rounds", ROUNDS.to_string());
+    let starts = parts.iter().map(|it| it.starts.to_string());
+    note("starts", starts.collect::<Vec<_>>().join(", "));
     let (mut others, mut tables) = (Vec::new(), Vec::new());
     let (mut records, mut goals) = (Vec::new(), Vec::new());
     for part in &parts {

@@ -1,5 +1,7 @@
 //! What is run: who, where, which sizes, how many messages.
 
+use std::ops::Range;
+
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, IN_PROCESS, LARGE, USUAL};
 use crate::placement::Placement;
@@ -19,6 +21,10 @@ const MESSAGES_LARGE_QUICK: usize = 40;
 
 /// Turns of each contestant per placement and size.
 pub(super) const ROUNDS: usize = 20;
+
+/// How often everybody is started for them: where a process and its memory lie makes it slower or
+/// faster by several percent for as long as it lives.
+const STARTS: usize = 5;
 
 /// Round trips before those of a round that count.
 const WARM: usize = 50;
@@ -44,6 +50,8 @@ pub(super) struct Part {
     pub(super) sizes: Vec<usize>,
     /// Round trips per contestant, placement and size.
     pub(super) messages: usize,
+    /// How often all are started for them.
+    pub(super) starts: usize,
     /// Round trips before those of a round that count.
     pub(super) warm: usize,
 }
@@ -52,6 +60,12 @@ impl Part {
     /// Round trips of one round that count.
     pub(super) fn per_round(&self) -> usize {
         self.messages.div_ceil(ROUNDS)
+    }
+
+    /// Those of all rounds that are run after `start`, counted from 0.
+    pub(super) fn rounds_of(&self, start: usize) -> Range<usize> {
+        let until = |starts: usize| ROUNDS * starts / self.starts;
+        until(start)..until(start + 1)
     }
 
     /// Without whom and where nothing was asked for.
@@ -85,6 +99,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(false),
         },
         messages: of_run(MESSAGES, MESSAGES_QUICK),
+        starts: of_run(STARTS, 1),
         warm: WARM,
     };
     let large = Part {
@@ -96,6 +111,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(true),
         },
         messages: of_run(MESSAGES_LARGE, MESSAGES_LARGE_QUICK),
+        starts: 1,
         warm: WARM_LARGE,
     };
     let in_process = Part {
@@ -140,6 +156,10 @@ mod tests {
         assert_eq!(parts[0].sizes, SIZES);
         assert_eq!(parts[0].placements, Placement::ALL);
         assert_eq!(parts[0].per_round() * ROUNDS, MESSAGES);
+        for part in &parts {
+            let rounds: Vec<usize> = (0..part.starts).flat_map(|it| part.rounds_of(it)).collect();
+            assert!(rounds.into_iter().eq(0..ROUNDS));
+        }
     }
 
     #[test]

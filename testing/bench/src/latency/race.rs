@@ -1,10 +1,12 @@
 //! The race of one placement: everybody starts, then takes turns.
 
+use std::ops::Range;
+
 use whimbrel_rig::process::Usage;
 
-use super::plan::{Part, ROUNDS};
+use super::plan::Part;
 use super::rows::Row;
-use crate::contestant::Programs;
+use crate::contestant::{Contestant, Programs};
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
@@ -23,45 +25,53 @@ pub(super) fn run(
     let stage = Stage::new(placement)?;
     let seats = stage.seats();
     let fitting = part.contestants.iter().filter(|it| it.fits(placement));
-    let mut runners = fitting
-        .enumerate()
-        .map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1))
-        .collect::<Result<Vec<Pair>, String>>()?;
-    for runner in &runners {
-        runner.wait_until_ready()?;
-    }
-    let mut rows = Vec::new();
+    let fitting: Vec<Contestant> = fitting.copied().collect();
+    let sizes = part.sizes.iter();
+    let mut rows: Vec<Vec<Row>> = sizes
+        .map(|size| {
+            let all = fitting.iter();
+            all.map(|it| Row::new(*it, placement, *size)).collect()
+        })
+        .collect();
     let (worked_before, all_before) = machine::worked();
     let mut ours = Usage::default();
-    for size in &part.sizes {
-        let mut of_size: Vec<Row> = runners
+    for start in 0..part.starts {
+        let mut runners = fitting
             .iter()
-            .map(|runner| Row::new(runner.contestant, placement, *size))
-            .collect();
-        let order = Order {
-            size: *size,
-            count: part.per_round(),
-            warm: part.warm,
-        };
-        for turn in turns(runners.len()) {
-            let (trips, used) = runners[turn].round(order)?;
-            of_size[turn].add(&trips, used, order);
-            ours = ours.plus(used);
+            .enumerate()
+            .map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1))
+            .collect::<Result<Vec<Pair>, String>>()?;
+        for runner in &runners {
+            runner.wait_until_ready()?;
         }
-        for row in &of_size {
-            eprintln!("{}", row.progress());
+        for (size, of_size) in part.sizes.iter().zip(&mut rows) {
+            let order = Order {
+                size: *size,
+                count: part.per_round(),
+                warm: part.warm,
+            };
+            for turn in turns(runners.len(), part.rounds_of(start)) {
+                let (trips, used) = runners[turn].round(order)?;
+                of_size[turn].add(&trips, used, order);
+                ours = ours.plus(used);
+            }
+            if start + 1 == part.starts {
+                for row in of_size {
+                    eprintln!("{}", row.progress());
+                }
+            }
         }
-        rows.extend(of_size);
     }
     let (worked, all) = machine::worked();
     let others = (worked - worked_before) as f64 - ours.cpu_ns as f64 / TICK_NS;
     let whole = (all - all_before).max(1) as f64;
+    let rows = rows.into_iter().flatten().collect();
     Ok((rows, (100.0 * others / whole).max(0.0)))
 }
 
-/// Whose turn it is, round after round; each round begins with another one.
-fn turns(count: usize) -> impl Iterator<Item = usize> {
-    (0..ROUNDS).flat_map(move |round| (0..count).map(move |at| (at + round) % count))
+/// Whose turn it is in `rounds`, one after the other; each begins with another one.
+fn turns(count: usize, rounds: Range<usize>) -> impl Iterator<Item = usize> {
+    rounds.flat_map(move |round| (0..count).map(move |at| (at + round) % count))
 }
 
 #[cfg(test)]
@@ -70,8 +80,8 @@ mod tests {
 
     #[test]
     fn everybody_has_a_turn_in_every_round() {
-        let turns: Vec<usize> = turns(3).collect();
-        assert_eq!(turns.len(), 3 * ROUNDS);
+        let turns: Vec<usize> = turns(3, 0..7).collect();
+        assert_eq!(turns.len(), 3 * 7);
         assert_eq!(turns[..9], [0, 1, 2, 1, 2, 0, 2, 0, 1]);
     }
 }
