@@ -5,6 +5,7 @@
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
+use std::process::Command;
 use std::time::Duration;
 
 const BUILD: &[&str] = &[
@@ -25,7 +26,9 @@ const BUILD_SMALL: &[&str] = &[
     "whimbrel-bench",
     "--bin",
     "bench_footprint",
+    "--target",
 ];
+const SMALL_FLAGS: &str = "-C target-feature=+crt-static";
 const RUN: &[&str] = &[
     "cargo",
     "run",
@@ -84,15 +87,20 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         return watch(&root, &[PERF, BYTES, rest].concat()).and(codecs);
     }
     if words.first() == Some(&"footprint") {
-        watch(&root, BUILD_SMALL)?;
+        let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        let mut build = setup::in_workspace(&root, &[BUILD_SMALL, &[&target]].concat());
+        watch_command(build.env("RUSTFLAGS", SMALL_FLAGS))?;
     }
     watch(&root, BUILD)?;
     watch(&root, &[RUN, words].concat())
 }
 
 fn watch(root: &std::path::Path, words: &[&str]) -> Result<(), String> {
-    let mut command = setup::in_workspace(root, words);
-    match process::watch(&mut command, LIMIT, |line| println!("{line}"))? {
+    watch_command(&mut setup::in_workspace(root, words))
+}
+
+fn watch_command(command: &mut Command) -> Result<(), String> {
+    match process::watch(command, LIMIT, |line| println!("{line}"))? {
         End::Success => Ok(()),
         End::Failure(_) => Err(String::new()),
         End::TimedOut => Err(format!("bench: not done after {} s", LIMIT.as_secs())),

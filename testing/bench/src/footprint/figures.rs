@@ -14,7 +14,7 @@ pub(super) const IDLE: Duration = Duration::from_secs(30);
 /// A program whose footprint is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Whimbrel built as README.md says for small processes: `[profile.small]`.
+    /// Whimbrel built as README.md says for small processes: `[profile.small]`, statically linked.
     Small,
     /// Whimbrel built for speed, as it is measured everywhere else.
     Fast,
@@ -51,7 +51,10 @@ impl Who {
     /// It is not there: who is missing is never passed over.
     pub(super) fn program(self, programs: &Programs) -> Result<PathBuf, String> {
         match self {
-            Self::Small => programs.own("../small/bench_footprint"),
+            Self::Small => {
+                let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+                programs.own(&format!("../{target}/small/bench_footprint"))
+            }
             Self::Fast => programs.own("bench_footprint"),
             Self::Peer(product) => programs.of(product),
         }

@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("readers", READERS.to_string());
     note(
         "profile",
-        "whimbrel: small; whimbrel-fast: measured".to_owned(),
+        "whimbrel: small, statically linked; whimbrel-fast: measured".to_owned(),
     );
     note("idle", format!("{} s", IDLE.as_secs()));
     let stage = Stage::new(Placement::Free)?;
