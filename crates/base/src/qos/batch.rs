@@ -7,6 +7,11 @@ use crate::time::Duration;
 ///
 /// Only readers of Whimbrel and of Connext understand batches; all others get the same samples one
 /// by one, at the same time. A batch is compressed as a whole where the writer compresses.
+///
+/// Where the path to a reader takes less than a batch may hold, batches are no larger than a packet
+/// there. A sample that alone is larger leaves in one datagram, which the system divides, as there
+/// are no fragments of batches: without them (the default) it leaves in fragments of RTPS, each of
+/// which is repaired by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batch {
     /// So many samples; no limit by default.

@@ -103,7 +103,11 @@ impl Participant {
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
             receive_buffer_bytes: participant.map_or(0, |it| it.data.receive_buffer_bytes),
-            packed_messages: participant.map_or(CompressionIds::NONE, |it| it.data.packed_messages),
+            packed_messages: participant.map_or(CompressionIds::NONE, |it| {
+                let compression = &facts.qos.data_representation.compression;
+                let own = compression.compression_ids.unwrap_or(CompressionIds::ALL);
+                it.data.packed_messages.and(own)
+            }),
             vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
             packed: self.takes_packed(writer, facts),
             batches: announced.is_none_or(|data| data.endpoint.batches)

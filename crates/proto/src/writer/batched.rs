@@ -23,6 +23,11 @@ impl Writer {
         }
     }
 
+    /// True where changes leave in batches, to readers that take them.
+    pub fn sends_batches(&self) -> bool {
+        self.batches.is_some()
+    }
+
     /// Sends whatever is due at `now`.
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let Some(mut batches) = self.batches.take() else {

@@ -62,6 +62,13 @@ impl<'a> SocketOutbox<'a> {
         outbox
     }
 
+    /// Lets the system divide what is larger than a packet: a batch is one submessage, and there are
+    /// no fragments of it.
+    pub(crate) fn in_pieces(mut self) -> Self {
+        self.way.oversize = Oversize::InPieces;
+        self
+    }
+
     /// For discovery.
     pub(crate) fn control(sockets: &'a Sockets) -> Self {
         Self::new(sockets, Oversize::InPieces)

@@ -1,6 +1,6 @@
 //! Samples that are smaller on the wire, and readers that know nothing of that.
 
-use whimbrel::qos::{CompressionIds, PolicyId};
+use whimbrel::qos::{Bundling, CompressionIds, PolicyId};
 use whimbrel::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant, Error};
 
 use whimbrel::domain::InProcess;
@@ -118,6 +118,34 @@ fn readers_without_the_codec_get_plain_samples_at_the_same_time() {
     assert_eq!(takes.compression_statistics().samples, 5);
     drop((beside, takes_not));
     writer.wait_for_acknowledgments(PATIENCE).unwrap();
+}
+
+#[test]
+fn bundles_leave_plain_where_a_reader_does_not_take_the_codec() {
+    for taken in [CompressionIds::LZO, CompressionIds(7)] {
+        let (here, there) = pair();
+        let qos = writer_qos(CompressionIds::LZO).bundling(Bundling::up_to(20_000));
+        let writer = writer(&here, qos).unwrap();
+        let reader = reader(&there, reader_qos().compression_ids(taken));
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+        let all: Vec<Blob> = (0..200).map(|number| blob(number, 100)).collect();
+        writer.write_batch(&all).unwrap();
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        let taken_out = reader.take(200).unwrap();
+        assert!(
+            taken_out
+                .iter()
+                .map(|it| it.data())
+                .eq(all.iter().map(Some))
+        );
+        let packed = writer.bundle_compression_statistics().bundles;
+        assert_eq!(
+            packed > 0,
+            taken == CompressionIds::LZO,
+            "{taken}: {packed}"
+        );
+        assert_eq!(there.diagnostics().inflated.0 > 0, packed > 0);
+    }
 }
 
 #[test]

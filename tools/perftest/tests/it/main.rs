@@ -1,5 +1,6 @@
 //! Both roles as processes on loopback, each test in a domain of its own.
 
+mod hosts;
 mod multicast;
 mod pairs;
 mod refusals;

@@ -59,6 +59,9 @@ impl WriterCore {
             machine, packer, ..
         } = &mut *state;
         let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut(), shared);
+        if machine.sends_batches() {
+            outbox = outbox.in_pieces();
+        }
         machine.poll_transmit(now, &mut outbox);
         drop(outbox);
         self.count_waiting(&mut state);
