@@ -73,8 +73,8 @@ pub struct MessageBuilder {
     bulk: Option<usize>,
     packs: bool,
     shares: bool,
-    /// Whole changes in the message.
-    changes: usize,
+    /// Whole changes in the message that are not compressed.
+    plain_changes: usize,
 }
 
 impl MessageBuilder {
@@ -120,7 +120,7 @@ impl MessageBuilder {
     }
 
     fn clear(&mut self) {
-        self.changes = 0;
+        self.plain_changes = 0;
         self.timestamp = None;
         self.destination = GuidPrefix::UNKNOWN;
         // All messages begin alike.
@@ -199,7 +199,7 @@ impl MessageBuilder {
         if let Some(sample_bytes) = self.bulk {
             outbox.send_bulk(to, slices, sample_bytes);
         } else if self.packs {
-            outbox.send_shared_bundle(to, slices, (self.changes, self.bytes_max));
+            outbox.send_shared_bundle(to, slices, (self.plain_changes, self.bytes_max));
         } else if self.shares {
             outbox.send_shared(to, slices, self.bytes_max);
         } else {
@@ -288,7 +288,9 @@ impl MessageBuilder {
         inline_qos: bool,
     ) {
         let payload = change.payload_in(form);
-        self.changes = self.changes.saturating_add(1);
+        let is_packed = form == Form::Packed && change.packed.is_some();
+        let plain = usize::from(!is_packed);
+        self.plain_changes = self.plain_changes.saturating_add(plain);
         let list = self.take_inline_qos(change, inline_qos);
         let data = Data {
             reader,

@@ -23,8 +23,9 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
-    /// As [`Outbox::send_bundle`], for `samples` samples, maybe one, that may leave so in one
-    /// message of at most `bytes_max` octets with those of other writers that compress alike.
+    /// As [`Outbox::send_bundle`], for `samples` samples that are not compressed yet, maybe one or
+    /// none, and may leave so in one message of at most `bytes_max` octets with those of other
+    /// writers that compress alike. A lone one is worth that where it is large.
     fn send_shared_bundle(
         &mut self,
         to: &[Locator],

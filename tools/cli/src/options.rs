@@ -135,8 +135,8 @@ pub(crate) struct LsOptions {
     /// Topics to list: a name, where `*` and `?` stand for anything
     #[arg(value_name = "TOPIC", default_value = "*")]
     pub(crate) topic: String,
-    /// List each writer and reader with host and QoS, codecs included; what compression came to is
-    /// known to the programs themselves only
+    /// List each writer and reader with host and QoS, codecs included, and what compression and
+    /// bundles came to where the program has WHIMBREL_STATISTICS on
     #[arg(long, short)]
     pub(crate) verbose: bool,
     #[command(flatten)]

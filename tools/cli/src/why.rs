@@ -221,7 +221,8 @@ pub(crate) fn advice(verdict: &RuleVerdict) -> &'static str {
             "offer at least the access scope, coherence and order that the subscriber asks for"
         }
         Some(PolicyId::DataRepresentation) => {
-            "let the reader accept the first representation that the writer offers"
+            "let the reader accept the first representation that the writer offers, and, where the \
+             writer compresses, a codec of its kind (`compression_ids`)"
         }
         Some(_) => "give both sides the same value",
     }

@@ -15,8 +15,9 @@ pub enum Bundling {
     /// was written, or the program flushes. Without a LATENCY_BUDGET they wait for
     /// [`Bundling::WAIT_MS`].
     UpTo {
-        /// Largest message, in octets of UDP payload. A sample that alone takes more than half of
-        /// it waits for no other.
+        /// Largest message, in octets of UDP payload; no larger than a packet on the way to the
+        /// readers, so that none is divided. A sample that alone takes more than half of it waits
+        /// for no other.
         message_bytes_max: usize,
     },
 }

@@ -62,8 +62,8 @@ impl<'a> SocketOutbox<'a> {
         outbox
     }
 
-    /// Lets the system divide what is larger than a packet: a batch is one submessage, and there are
-    /// no fragments of it.
+    /// Lets the system divide what is larger than a packet: a batch is one submessage, and there
+    /// are no fragments of it.
     pub(crate) fn in_pieces(mut self) -> Self {
         self.way.oversize = Oversize::InPieces;
         self
@@ -83,10 +83,19 @@ impl<'a> SocketOutbox<'a> {
 
     /// Sends what was put together to be compressed.
     pub(crate) fn send_packed(&mut self, shared: &mut Shared) {
-        match shared.take_packed() {
-            Some((to, message, 2..)) => self.send_bundle(&to, &[&message]),
-            Some((to, message, _)) => self.send(&to, &[&message]),
-            None => {}
+        if let Some((to, message, samples)) = shared.take_packed() {
+            self.send_worth(&to, &[&message], samples);
+        }
+    }
+
+    /// Sends a message with `samples` that are not compressed yet, compressed where that is worth
+    /// it.
+    fn send_worth(&mut self, to: &[Locator], parts: &[&[u8]], samples: usize) {
+        let packer = self.packer.as_ref();
+        if packer.is_some_and(|packer| packer.is_worth(samples, parts)) {
+            self.send_bundle(to, parts);
+        } else {
+            self.send(to, parts);
         }
     }
 
@@ -139,10 +148,7 @@ impl Outbox for SocketOutbox<'_> {
         let alike = packing.filter(|it| self.shared.as_ref().is_some_and(|all| all.packs(*it)));
         let shared = self.shared.take_if(|_| alike.is_some());
         let Some(shared) = shared else {
-            return match samples {
-                2.. => self.send_bundle(to, parts),
-                _ => self.send(to, parts),
-            };
+            return self.send_worth(to, parts, samples);
         };
         if !shared.add_packed(to, parts, (samples, bytes_max)) {
             self.send_packed(shared);

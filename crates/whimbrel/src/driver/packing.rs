@@ -20,6 +20,9 @@ const SLAB_BYTES: usize = 16 * 1024;
 /// Slabs remembered while readers hold what came in them.
 const SLABS: usize = 64;
 
+/// What stands around the payload in the message of a lone sample, in octets, as a rule.
+const AROUND_BYTES: usize = 100;
+
 /// Bundles of fewer octets leave as they are.
 const PLAIN_BYTES_MIN: usize = 128;
 
@@ -70,6 +73,8 @@ pub(crate) struct Packing {
 pub(crate) struct BundlePacker {
     id: CompressionIds,
     level: u8,
+    /// A sample that leaves alone is compressed where it is larger.
+    threshold: usize,
     codec: Box<dyn Codec>,
     plain: Vec<u8>,
     packed: Vec<u8>,
@@ -84,6 +89,9 @@ impl BundlePacker {
         Some(Self {
             id,
             level: compression.writer_compression_level,
+            threshold: compression
+                .writer_compression_threshold
+                .unwrap_or(usize::MAX),
             codec: kind_of(id)?.codec(level)?,
             plain: Vec::new(),
             packed: Vec::new(),
@@ -97,6 +105,12 @@ impl BundlePacker {
             id: self.id,
             level: self.level,
         }
+    }
+
+    /// True where a message of `parts` with `samples` that are not compressed yet is worth it.
+    pub(crate) fn is_worth(&self, samples: usize, parts: &[&[u8]]) -> bool {
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        samples > 1 || samples == 1 && bytes.saturating_sub(AROUND_BYTES) > self.threshold
     }
 
     /// The message of `parts` in its compressed form; `None` where that is no smaller.

@@ -121,6 +121,35 @@ fn readers_without_the_codec_get_plain_samples_at_the_same_time() {
 }
 
 #[test]
+fn a_sample_that_waits_for_others_in_vain_is_compressed_all_the_same() {
+    let (here, there) = pair();
+    let qos = writer_qos(CompressionIds::LZ4).bundling(Bundling::up_to(60_000));
+    let writer = writer(&here, qos).unwrap();
+    let reader = reader(&there, reader_qos());
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    // Too small for the codec, for a bundle, and too large for one, so that it is compressed alone.
+    for (number, (length, bundles, alone)) in
+        (0..).zip([(150, 0, 0), (20_000, 1, 0), (50_000, 1, 1)])
+    {
+        let sample = blob(number, length);
+        let before = here.diagnostics().sent.1;
+        writer.publisher().suspend_publications();
+        writer.write(&sample).unwrap();
+        writer.publisher().resume_publications().unwrap();
+        let sent = here.diagnostics().sent.1 - before;
+        assert!(length < 200 || sent < length as u64 / 2, "{length}: {sent}");
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        assert_eq!(reader.take(1).unwrap()[0].data(), Some(&sample));
+        assert_eq!(
+            writer.bundle_compression_statistics().bundles,
+            bundles,
+            "{length}"
+        );
+        assert_eq!(writer.compression_statistics().samples, alone, "{length}");
+    }
+}
+
+#[test]
 fn bundles_leave_plain_where_a_reader_does_not_take_the_codec() {
     for taken in [CompressionIds::LZO, CompressionIds(7)] {
         let (here, there) = pair();

@@ -38,9 +38,12 @@ pub(crate) struct Smaller {
     pub(crate) compressed: u64,
     pub(crate) plain_bytes: u64,
     pub(crate) compressed_bytes: u64,
-    /// Those that left plain: below the threshold, and no smaller compressed.
+    /// Those that left plain: below the threshold, no smaller compressed, and to readers that do
+    /// not take the codec.
     pub(crate) below_threshold: u64,
     pub(crate) incompressible: u64,
+    #[serde(default)]
+    pub(crate) not_taken: u64,
     /// How long the codec took, in seconds.
     pub(crate) seconds: f64,
     pub(crate) bundles: u64,

@@ -151,13 +151,15 @@ impl Publisher<'_> {
         self.written.payload_bytes = statistics.written_bytes;
         self.written.repairs = statistics.repairs;
         let compression = self.writer.compression_statistics();
+        let whole = self.writer.bundle_compression_statistics();
         self.written.smaller = Smaller {
-            compressed: compression.samples,
-            plain_bytes: compression.plain_bytes,
-            compressed_bytes: compression.compressed_bytes,
+            compressed: compression.samples + whole.bundles,
+            plain_bytes: compression.plain_bytes + whole.plain_bytes,
+            compressed_bytes: compression.compressed_bytes + whole.compressed_bytes,
             below_threshold: compression.below_threshold,
-            incompressible: compression.incompressible,
-            seconds: compression.time_spent.as_secs_f64(),
+            incompressible: compression.incompressible + whole.incompressible,
+            not_taken: compression.not_taken,
+            seconds: (compression.time_spent + whole.time_spent).as_secs_f64(),
             bundles: statistics.bundling.bundles,
             bundled: statistics.bundling.samples,
             batches: statistics.batches,

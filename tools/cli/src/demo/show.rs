@@ -214,10 +214,10 @@ fn smaller(it: &Smaller) -> Vec<String> {
             it.seconds * 1000.0
         ));
     }
-    if it.below_threshold + it.incompressible > 0 {
+    if it.below_threshold + it.incompressible + it.not_taken > 0 {
         lines.push(format!(
-            "  left plain  {} below the threshold, {} no smaller compressed",
-            it.below_threshold, it.incompressible
+            "  left plain  {} below the threshold, {} no smaller compressed, {} not taken",
+            it.below_threshold, it.incompressible, it.not_taken
         ));
     }
     if it.batches > 0 {

@@ -28,8 +28,12 @@ fn the_demo_says_what_compression_bundles_and_batches_came_to() {
     assert!(smaller["compressed"].as_u64() > Some(10), "{batched}");
     assert!(batched["bytes_per_line"].as_f64() < plain["bytes_per_line"].as_f64());
     let bundled = demo(&["--compress", "lz4", "--bundle", "1400"]);
+    let smaller = &bundled["smaller"];
+    assert!(smaller["bundled"].as_u64() > Some(1000), "{bundled}");
+    assert!(smaller["compressed"].as_u64() > Some(100), "{bundled}");
+    let octets = |name: &str| smaller[name].as_u64().unwrap();
     assert!(
-        bundled["smaller"]["bundled"].as_u64() > Some(1000),
+        octets("compressed_bytes") < octets("plain_bytes"),
         "{bundled}"
     );
     let run = finish(program(&[
