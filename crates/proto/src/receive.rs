@@ -261,16 +261,7 @@ impl<'a> Part<'a> {
     /// The fragments, of a sample of `writer`, which came when the clock on the wall showed `wall`.
     #[inline]
     pub fn fragments(&self, writer: Guid, wall: Timestamp) -> IncomingFragments<'a> {
-        let change = Incoming {
-            writer,
-            sequence: self.number,
-            kind: ChangeKind::Alive,
-            key_hash: None,
-            is_key: false,
-            payload: SharedBytes::default(),
-            source_timestamp: self.timestamp,
-            reception_timestamp: wall,
-        };
+        let change = plain_change((writer, self.number), [self.timestamp, wall]);
         IncomingFragments {
             change,
             run: self.run,
@@ -307,15 +298,28 @@ impl Alike<'_> {
     #[inline]
     pub fn change(&self, writer: Guid, datagram: &SharedBytes, wall: Timestamp) -> Incoming {
         Incoming {
-            writer,
-            sequence: self.number,
-            kind: ChangeKind::Alive,
-            key_hash: None,
-            is_key: false,
             payload: part_of(datagram, self.payload),
-            source_timestamp: self.timestamp,
-            reception_timestamp: wall,
+            ..plain_change((writer, self.number), [self.timestamp, wall])
         }
+    }
+}
+
+/// Data without inline QoS, whose payload is still to come, of a writer, with its number; written
+/// and received at these times.
+#[inline]
+fn plain_change(
+    (writer, sequence): (Guid, SequenceNumber),
+    [source_timestamp, reception_timestamp]: [Timestamp; 2],
+) -> Incoming {
+    Incoming {
+        writer,
+        sequence,
+        kind: ChangeKind::Alive,
+        key_hash: None,
+        is_key: false,
+        payload: SharedBytes::default(),
+        source_timestamp,
+        reception_timestamp,
     }
 }
 

@@ -142,6 +142,17 @@ impl GrowingSet {
 mod tests {
     use super::*;
 
+    /// Numbers below what is asked for that look random.
+    fn random(seed: u64) -> impl FnMut(u64) -> i64 {
+        let mut seed = seed;
+        move |below| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((seed >> 33) % below) as i64
+        }
+    }
+
     #[test]
     fn ranges_merge_and_forget() {
         let mut set = RangeSet::default();
@@ -166,13 +177,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_plain_set() {
-        let mut seed = 7u64;
-        let mut next = |below: u64| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            ((seed >> 33) % below) as i64
-        };
+        let mut next = random(7);
         let mut set = RangeSet::default();
         let mut plain = alloc::collections::BTreeSet::new();
         for _ in 0..500 {
@@ -193,13 +198,7 @@ mod tests {
 
     #[test]
     fn a_growing_set_is_one_of_ranges_that_takes_less() {
-        let mut seed = 11u64;
-        let mut next = |below: u64| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            ((seed >> 33) % below) as i64
-        };
+        let mut next = random(11);
         for _ in 0..50 {
             let (mut growing, mut ranges) = (GrowingSet::default(), RangeSet::default());
             for _ in 0..40 {

@@ -1,17 +1,8 @@
 //! Both roles on hosts of their own: namespaces with a cable of 1,500 octets a packet.
 
-use std::path::Path;
-
 use whimbrel_rig::network::Network;
 
-use super::{PROGRAM, Running, numbers};
-
-/// The program on `host`, with what `words` say.
-fn start(network: &Network, host: &str, words: &str) -> Running {
-    let mut command = network.program(host, Path::new(PROGRAM));
-    command.env("WHIMBREL_INTERFACES", format!("v{host}"));
-    Running::of(command, words.split_whitespace())
-}
+use super::{Running, numbers};
 
 #[test]
 fn samples_that_are_larger_than_a_packet_travel_in_batches() {
@@ -21,9 +12,9 @@ fn samples_that_are_larger_than_a_packet_travel_in_batches() {
     };
     for (domain, bytes) in [(212, 2048), (213, 200)] {
         let both = format!("-domain {domain} -dataLen {bytes} -noPrint -noOutputHeaders");
-        let sub = start(&network, "b", &format!("-sub {both}"));
+        let sub = Running::on(&network, "b", &format!("-sub {both}"));
         let publisher = format!("-pub -numIter 400 -latencyCount 100 -batchSize 8000 {both}");
-        let publisher = start(&network, "a", &publisher).end();
+        let publisher = Running::on(&network, "a", &publisher).end();
         assert_eq!(publisher.code(), Some(0), "{}", publisher.err);
         let sub = sub.end();
         assert_eq!(sub.code(), Some(0), "{}", sub.err);

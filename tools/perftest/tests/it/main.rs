@@ -7,10 +7,13 @@ mod refusals;
 mod scripts;
 
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use whimbrel_rig::network::Network;
 
 /// The program.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_whimbrel-perftest");
@@ -74,6 +77,13 @@ impl Running {
         let mut command = Command::new(PROGRAM);
         command.env("WHIMBREL_INTERFACES", "lo");
         Self::of(command, words)
+    }
+
+    /// On one of the two hosts of [`Network::pair`].
+    fn on(network: &Network, host: &str, line: &str) -> Self {
+        let mut command = network.program(host, Path::new(PROGRAM));
+        command.env("WHIMBREL_INTERFACES", format!("v{host}"));
+        Self::of(command, line.split_whitespace())
     }
 
     /// By `command`, which has the program in it.

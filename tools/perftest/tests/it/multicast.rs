@@ -1,26 +1,18 @@
 //! `-multicast` and `-multicastAddr` between two hosts, seen at the cable.
 
-use std::path::Path;
-
 use whimbrel_rig::network::Network;
 
-use super::{PROGRAM, Running, numbers};
+use super::{Running, numbers};
 
 const SUBSCRIBERS: usize = 3;
 const SAMPLES: usize = 400;
 const BYTES: usize = 1000;
 
-fn start(network: &Network, host: &str, interface: &str, line: &str) -> Running {
-    let mut command = network.program(host, Path::new(PROGRAM));
-    command.env("WHIMBREL_INTERFACES", interface);
-    Running::of(command, line.split_whitespace())
-}
-
 /// Octets that the publisher's host sends while it sends all samples to all subscribers.
 fn sent_bytes(network: &Network, domain: u32, more: &str) -> usize {
     let common = format!("-domain {domain} -noPrint -noOutputHeaders {more}");
     let subs: Vec<Running> = (0..SUBSCRIBERS)
-        .map(|id| start(network, "b", "vb", &format!("-sub -sid {id} {common}")))
+        .map(|id| Running::on(network, "b", &format!("-sub -sid {id} {common}")))
         .collect();
     let sent = || -> usize {
         let text = network.read("a", "cat /sys/class/net/va/statistics/tx_bytes");
@@ -31,7 +23,7 @@ fn sent_bytes(network: &Network, domain: u32, more: &str) -> usize {
         "-pub -numSubscribers {SUBSCRIBERS} -dataLen {BYTES} -numIter {SAMPLES} -latencyCount 100 \
          -batchSize 0 -sendQueueSize 20 -pubRate 2000:sleep {common}"
     );
-    let publisher = start(network, "a", "va", &line).end();
+    let publisher = Running::on(network, "a", &line).end();
     assert_eq!(publisher.code(), Some(0), "{}", publisher.err);
     let after = sent();
     for sub in subs {
