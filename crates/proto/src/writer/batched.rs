@@ -35,6 +35,7 @@ impl Writer {
             return;
         };
         let mut rewriting = Rewriting {
+            message_bytes_max: self.message_bytes_max(),
             outbox,
             addresses: &batches.addresses,
             records: &mut batches.records,

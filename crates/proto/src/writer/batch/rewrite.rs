@@ -13,16 +13,15 @@ use whimbrel_base::time::Timestamp;
 use whimbrel_wire::header::Header;
 use whimbrel_wire::message::{Submessage, Submessages};
 use whimbrel_wire::number_set::SequenceNumberSet;
-use whimbrel_wire::submessage::{Data, DataBatch, Gap, Heartbeat, HeartbeatBatch, InfoTimestamp};
+use whimbrel_wire::submessage::{
+    Data, DataBatch, Gap, Heartbeat, HeartbeatBatch, InfoDestination, InfoTimestamp,
+};
 
 use super::records::{BatchLimits, BlockPacker, Item, Record, Records, cut};
 use crate::outbox::Outbox;
 
 /// Byte order of what we send.
 const ENDIAN: Endian = Endian::Little;
-
-/// Largest message that is added to, in octets.
-const MESSAGE_BYTES_MAX: usize = 65_507;
 
 /// Where whose messages go.
 #[derive(Debug, Default)]
@@ -36,6 +35,8 @@ pub(crate) struct Addresses {
 /// Stands between the machine and the network.
 pub(crate) struct Rewriting<'a, O> {
     pub(crate) outbox: &'a mut O,
+    /// What reaches every reader, in octets: only a lone batch may be larger.
+    pub(crate) message_bytes_max: usize,
     pub(crate) addresses: &'a Addresses,
     pub(crate) records: &'a mut Records,
     pub(crate) limits: BatchLimits,
@@ -76,7 +77,7 @@ impl<O: Outbox> Rewriting<'_, O> {
             return Vec::new();
         };
         let head = message.get(..Header::LEN).unwrap_or_default();
-        let mut sink = Sink::new(head);
+        let mut sink = Sink::new(head, self.message_bytes_max);
         let mut fresh: Vec<Item> = Vec::new();
         let (mut timestamp, mut reader) = (Timestamp::INVALID, EntityId::UNKNOWN);
         let mut writer = EntityId::UNKNOWN;
@@ -129,15 +130,15 @@ impl<O: Outbox> Rewriting<'_, O> {
     fn say(&mut self, sink: &mut Sink, submessage: Submessage<'_>) {
         match submessage {
             Submessage::InfoDestination(info) => {
-                sink.put(|out| info.compose(out, ENDIAN), false);
+                sink.address(&info);
             }
             Submessage::Heartbeat(heartbeat) => {
                 let said = self.of_batches(&heartbeat);
-                sink.put(|out| said.compose(out, ENDIAN), true);
+                sink.put(|out| said.compose(out, ENDIAN));
             }
             Submessage::Gap(gap) => {
                 if let Some(gap) = self.gap_of_batches(&gap) {
-                    sink.put(|out| gap.compose(out, ENDIAN), true);
+                    sink.put(|out| gap.compose(out, ENDIAN));
                 }
             }
             _ => {}
@@ -206,24 +207,46 @@ struct Sink {
     /// What each of them begins with, the receiver included.
     head: Vec<u8>,
     says_something: bool,
+    bytes_max: usize,
 }
 
 impl Sink {
-    fn new(head: &[u8]) -> Self {
+    fn new(head: &[u8], bytes_max: usize) -> Self {
         Self {
             done: Vec::new(),
             message: head.to_vec(),
             head: head.to_vec(),
             says_something: false,
+            bytes_max,
         }
     }
 
-    /// Adds a submessage, one that says something or one that says to whom.
-    fn put(&mut self, compose: impl FnOnce(&mut Vec<u8>), says_something: bool) {
-        compose(&mut self.message);
-        self.says_something |= says_something;
-        if !self.says_something {
-            self.head.clone_from(&self.message);
+    /// Adds what says to whom all that follows is.
+    fn address(&mut self, receiver: &InfoDestination) {
+        self.head.truncate(Header::LEN);
+        receiver.compose(&mut self.head, ENDIAN);
+        receiver.compose(&mut self.message, ENDIAN);
+    }
+
+    /// Adds a submessage.
+    fn put(&mut self, compose: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = Vec::new();
+        compose(&mut bytes);
+        // What is larger by one batch alone is divided on its way anyhow.
+        if self.message.len() <= self.bytes_max {
+            self.make_room(bytes.len());
+        }
+        self.message.extend_from_slice(&bytes);
+        self.says_something = true;
+    }
+
+    /// Begins another message where so many octets do not fit this one.
+    fn make_room(&mut self, bytes: usize) {
+        let len = self.message.len().saturating_add(bytes);
+        if self.says_something && len > self.bytes_max {
+            let next = self.head.clone();
+            self.done.push(core::mem::replace(&mut self.message, next));
+            self.says_something = false;
         }
     }
 
@@ -244,11 +267,7 @@ impl Sink {
         let time = (!block.timestamp.is_invalid()).then_some(block.timestamp);
         InfoTimestamp { time }.compose(&mut bytes, ENDIAN);
         batch.compose(&mut bytes, ENDIAN);
-        let len = self.message.len().saturating_add(bytes.len());
-        if self.says_something && len > MESSAGE_BYTES_MAX {
-            let next = self.head.clone();
-            self.done.push(core::mem::replace(&mut self.message, next));
-        }
+        self.make_room(bytes.len());
         self.message.extend_from_slice(&bytes);
         self.says_something = true;
     }
