@@ -55,22 +55,6 @@ pub trait Codec: Send + fmt::Debug {
     fn decompress(&mut self, packed: &[u8], out: &mut [u8]) -> Result<(), Damaged>;
 }
 
-/// Up to here a claim is believed whatever the octets it is made for.
-const CLAIM_FREE_BYTES: usize = 64 << 20;
-
-/// The largest ratio beyond: no more than the format of ZLIB reaches.
-const RATIO_MAX: usize = 1032;
-
-/// Octets to which `packed_bytes` may claim to inflate. Whoever compresses keeps to it as well.
-pub const fn claim_bytes_max(packed_bytes: usize) -> usize {
-    let by_ratio = packed_bytes.saturating_mul(RATIO_MAX);
-    if by_ratio > CLAIM_FREE_BYTES {
-        by_ratio
-    } else {
-        CLAIM_FREE_BYTES
-    }
-}
-
 /// Compresses by a library that wants room for the worst case: into `out` where that is large
 /// enough, else by way of `scratch`.
 #[cfg(any(feature = "lz4", feature = "lzo"))]

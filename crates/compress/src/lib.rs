@@ -12,6 +12,7 @@
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod chains;
+mod claim;
 mod codec;
 mod huffman;
 mod kind;
@@ -28,7 +29,7 @@ mod zlib;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-pub use codec::{Codec, Damaged, Level, NoRoom, claim_bytes_max};
+pub use codec::{Codec, Damaged, Level, NoRoom};
 pub use kind::CodecKind;
 
 #[cfg(test)]

@@ -90,16 +90,26 @@ impl Blocks {
         (status == BZ_STREAM_END).then(|| out.len() - stream.avail_out as usize)
     }
 
-    /// Fills `out` with what `packed`, all of it, was made from; `None` where that is not so.
-    pub(crate) fn decompress(&mut self, packed: &[u8], out: &mut [u8]) -> Option<()> {
-        let mut stream = self.stream(packed, out)?;
+    /// Fills `out` with what `head` and then `rest`, all of them, were made from; `None` where that
+    /// is not so.
+    pub(crate) fn decompress(&mut self, [head, rest]: [&[u8]; 2], out: &mut [u8]) -> Option<()> {
+        let mut stream = self.stream(head, out)?;
+        let rest_bytes = rest.len().try_into().ok()?;
+        let mut rest = Some(rest);
         let at = &raw mut stream;
-        // SAFETY: as above.
+        // SAFETY: as above; the second part of the input takes the place of the first once that has
+        // been read.
         let status = unsafe {
             if BZ2_bzDecompressInit(at, 0, 0) != BZ_OK {
                 return None;
             }
             loop {
+                if (*at).avail_in == 0
+                    && let Some(rest) = rest.take()
+                {
+                    (*at).next_in = rest.as_ptr().cast();
+                    (*at).avail_in = rest_bytes;
+                }
                 let before = ((*at).avail_in, (*at).avail_out);
                 let status = BZ2_bzDecompress(at);
                 if status != BZ_OK || before == ((*at).avail_in, (*at).avail_out) {
@@ -108,8 +118,17 @@ impl Blocks {
                 }
             }
         };
-        let all = (stream.avail_in, stream.avail_out) == (0, 0);
-        (status == BZ_STREAM_END && all).then_some(())
+        let read = stream.avail_in == 0 && rest.is_none_or(<[u8]>::is_empty);
+        let whole = status == BZ_STREAM_END && read && stream.avail_out == 0;
+        whole.then_some(())
+    }
+
+    /// Octets of all that it keeps.
+    #[cfg(test)]
+    pub(crate) fn held_bytes(&self) -> usize {
+        let blocks = self.blocks.borrow();
+        let units = blocks.iter().map(|it| it.memory.len());
+        units.sum::<usize>() * size_of::<Unit>()
     }
 
     /// A stream that has not begun.

@@ -7,7 +7,7 @@ use whimbrel_base::buffer::{BufferPool, SharedBytes};
 use whimbrel_base::qos::{Compression, CompressionIds, PolicyId, UnsupportedPolicy};
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Duration as Span;
-use whimbrel_compress::{Codec, CodecKind, Level, claim_bytes_max};
+use whimbrel_compress::{Codec, CodecKind, Level};
 use whimbrel_proto::reader::{ReaderStatistics, Unpacker};
 use whimbrel_proto::writer::{BlockPacker, Writer};
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES, plain_data};
@@ -152,13 +152,14 @@ impl Packer {
         let plain_bytes = u32::try_from(data.len()).ok()?;
         let representation = *payload.first_chunk()?;
         let head = Compressed::head_bytes(self.id)?;
+        let kind = kind_of(self.id)?;
         // With its padding it is shorter than the plain payload, or it is of no use.
         let room = (payload.len() - 1) & !3;
         let mut buffer = self.pool.take();
         let out = buffer.bytes();
         out.resize(room.max(head), 0);
         let length = self.codec.compress(data, &mut out[head..]).ok();
-        let length = length.filter(|length| data.len() <= claim_bytes_max(*length));
+        let length = length.filter(|length| data.len() <= kind.claim_bytes_max(*length));
         let Some(length) = length else {
             // The slab is good for the next one.
             drop(self.pool.share(buffer));
@@ -264,7 +265,8 @@ impl Inflater {
 
     fn inflate(&mut self, compressed: &Compressed<'_>) -> Result<SharedBytes, Reject> {
         let plain_bytes = usize::try_from(compressed.plain_bytes).unwrap_or(usize::MAX);
-        if plain_bytes > claim_bytes_max(compressed.packed.len()) {
+        let claim_bytes_max = |it: CodecKind| it.claim_bytes_max(compressed.packed.len());
+        if kind_of(compressed.codec).is_some_and(|it| plain_bytes > claim_bytes_max(it)) {
             return Err(Reject::new(RejectKind::Limit, 4));
         }
         let mut buffer = self.pool.take();
@@ -384,7 +386,8 @@ mod tests {
             },
             RejectKind::Compression,
         );
-        let plain_bytes = 200 << 20;
+        // A little more than so few octets can say.
+        let plain_bytes = good.packed.len() as u32 * 1032 + 1;
         check(
             Compressed {
                 plain_bytes,

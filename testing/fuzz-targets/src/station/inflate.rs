@@ -5,7 +5,7 @@ use std::fmt;
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
-use whimbrel_compress::{CodecKind, Level, claim_bytes_max};
+use whimbrel_compress::{CodecKind, Level};
 use whimbrel_proto::reader::Unpacker;
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES};
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
@@ -25,11 +25,11 @@ pub(super) struct Inflater;
 impl Unpacker for Inflater {
     fn unpack(&mut self, compressed: &Compressed<'_>) -> Result<SharedBytes, Reject> {
         let plain_bytes = usize::try_from(compressed.plain_bytes).unwrap_or(usize::MAX);
-        if plain_bytes > claim_bytes_max(compressed.packed.len()) {
-            return Err(Reject::new(RejectKind::Limit, 4));
-        }
         let unknown = Reject::new(RejectKind::Codec, 2);
         let kind = kind_of(compressed.codec).ok_or(unknown)?;
+        if plain_bytes > kind.claim_bytes_max(compressed.packed.len()) {
+            return Err(Reject::new(RejectKind::Limit, 4));
+        }
         let mut out = vec![0; ENCAPSULATION_BYTES + plain_bytes];
         let (head, plain) = out.split_at_mut(ENCAPSULATION_BYTES);
         head[..2].copy_from_slice(&compressed.representation);
