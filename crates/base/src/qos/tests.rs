@@ -59,6 +59,50 @@ fn topics_hand_their_policies_on() {
 }
 
 #[test]
+fn a_writer_takes_the_first_codec_of_its_topic_and_a_reader_all() {
+    let topic_of = |ids| {
+        let mut topic = TopicQos::default();
+        topic.data_representation.compression.compression_ids = ids;
+        topic
+            .data_representation
+            .compression
+            .writer_compression_level = 3;
+        topic
+    };
+    let writer = |ids| {
+        let qos = DataWriterQos::default().from_topic(&topic_of(ids));
+        assert_eq!(qos.check(), Ok(()));
+        let compression = qos.data_representation.compression;
+        assert_eq!(compression.writer_compression_level, 3);
+        compression.compression_ids
+    };
+    let reader = |ids| {
+        let qos = DataReaderQos::default().from_topic(&topic_of(ids));
+        qos.data_representation.compression.compression_ids
+    };
+    let (zlib, bzip2, lz4) = (
+        CompressionIds::ZLIB,
+        CompressionIds::BZIP2,
+        CompressionIds::LZ4,
+    );
+    for (of_topic, of_writer) in [
+        (zlib | bzip2 | lz4, zlib),
+        (lz4 | bzip2, bzip2),
+        (CompressionIds::LZ | lz4, lz4),
+        (
+            CompressionIds::LZ | CompressionIds::ZSTD,
+            CompressionIds::ZSTD,
+        ),
+        (CompressionIds::ALL, zlib),
+        (CompressionIds::NONE, CompressionIds::NONE),
+    ] {
+        assert_eq!(writer(Some(of_topic)), Some(of_writer), "{of_topic}");
+        assert_eq!(reader(Some(of_topic)), Some(of_topic), "{of_topic}");
+    }
+    assert_eq!((writer(None), reader(None)), (None, None));
+}
+
+#[test]
 fn contradictions_name_both_policies() {
     fn check(result: Result<(), InconsistentPolicy>, policy: PolicyId, against: PolicyId) {
         let error = result.unwrap_err();
