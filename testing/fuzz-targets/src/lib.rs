@@ -8,6 +8,7 @@
 //! Start at [`TARGETS`]. No target may hide a panic.
 
 pub mod bounded;
+pub mod codec;
 pub mod corpus;
 pub mod hunt;
 pub mod mutate;

@@ -1,12 +1,12 @@
 //! Compressed data: whole, cut, damaged, and claims that are not true.
 
-use whimbrel_base::qos::CompressionIds;
-use whimbrel_compress::{CodecKind, Level};
+use whimbrel_wire::compressed::Compressed;
 
 use super::seed::Seed;
+use crate::codec::{CODECS, packed};
 
-/// "to be or not to be, to be or not to be" by other implementations.
-const TEXT_BYTES: usize = 38;
+/// What most seeds stand for; below it by other implementations.
+const TEXT: &[u8] = b"to be or not to be, to be or not to be";
 const ZLIB: &[u8] = &[
     0x78, 0xda, 0x2b, 0xc9, 0x57, 0x48, 0x4a, 0x55, 0xc8, 0x2f, 0x52, 0xc8, 0xcb, 0x2f, 0x51, 0x28,
     0x01, 0x71, 0x74, 0x20, 0x14, 0x8a, 0x18, 0x00, 0xf6, 0x0e, 0x0c, 0x99,
@@ -50,16 +50,19 @@ pub(super) fn seeds() -> Vec<Seed> {
         let head = vec![kind as u8, low, middle, high];
         all.push(Seed::new("codecs", name, [&head, packed].concat()));
     };
-    for (kind, packed) in [(0, ZLIB), (1, BZIP2), (2, LZ4), (6, LZ)] {
+    let made = CODECS.map(|(kind, _)| packed(kind, TEXT));
+    let of_others = [(0, ZLIB), (1, BZIP2), (2, LZ4), (6, LZ)];
+    let own = [3, 4].map(|kind| (kind, &*made[kind]));
+    for (kind, packed) in of_others.into_iter().chain(own) {
         let name = NAMES[kind];
         let half = packed.len() / 2;
         let mut damaged = packed.to_vec();
         damaged[half] ^= 0x55;
         let trailing = [packed, &[0, 1, 2]].concat();
-        add(name.into(), kind, TEXT_BYTES, packed);
-        add(format!("{name}-cut"), kind, TEXT_BYTES, &packed[..half]);
-        add(format!("{name}-damaged"), kind, TEXT_BYTES, &damaged);
-        add(format!("{name}-trailing"), kind, TEXT_BYTES, &trailing);
+        add(name.into(), kind, TEXT.len(), packed);
+        add(format!("{name}-cut"), kind, TEXT.len(), &packed[..half]);
+        add(format!("{name}-damaged"), kind, TEXT.len(), &damaged);
+        add(format!("{name}-trailing"), kind, TEXT.len(), &trailing);
         add(format!("{name}-short-claim"), kind, 3, packed);
         add(format!("{name}-long-claim"), kind, 0xf_ffff, packed);
     }
@@ -91,7 +94,7 @@ pub(super) fn seeds() -> Vec<Seed> {
 /// Payloads with what stands before compressed data.
 fn payloads() -> Vec<Seed> {
     let seed = |(name, bytes): (&str, &[u8])| Seed::new("compressed", name, bytes.to_vec());
-    let all: [(&str, &[u8]); 13] = [
+    let frames: [(&str, &[u8]); 13] = [
         ("plain", b"\x00\x01\x00\x03body\x00"),
         (
             "zlib",
@@ -124,7 +127,40 @@ fn payloads() -> Vec<Seed> {
             b"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
         ),
     ];
-    all.into_iter().map(seed).collect()
+    frames
+        .into_iter()
+        .map(seed)
+        .chain(whole_payloads())
+        .collect()
+}
+
+/// Payloads of every codec: whole, cut, damaged, and with claims that are not true.
+fn whole_payloads() -> Vec<Seed> {
+    let mut all = Vec::new();
+    for (kind, id) in CODECS {
+        let mut add = |what: &str, claimed: usize, block: &[u8]| {
+            let mut bytes = vec![0; Compressed::head_bytes(id).unwrap_or(0)];
+            bytes.extend_from_slice(block);
+            Compressed::finish([0, 1], id, claimed as u32, &mut bytes);
+            all.push(Seed::new(
+                "compressed",
+                format!("whole-{kind}{what}"),
+                bytes,
+            ));
+        };
+        let block = packed(kind, TEXT);
+        let mut damaged = block.clone();
+        damaged[block.len() / 2] ^= 0x55;
+        add("", TEXT.len(), &block);
+        add("-zeros", 5000, &packed(kind, &[0; 5000]));
+        add("-cut", TEXT.len(), &block[..block.len() / 2]);
+        add("-damaged", TEXT.len(), &damaged);
+        add("-trailing", TEXT.len(), &[&block[..], &[0; 8]].concat());
+        add("-short-claim", 3, &block);
+        add("-long-claim", 1 << 20, &block);
+        add("-claims-all", 0xffff_ffff, &block);
+    }
+    all
 }
 
 /// Messages that are compressed as a whole: what they claim, and what inflates.
@@ -146,31 +182,24 @@ fn messages() -> Vec<Seed> {
         bytes.extend(packed);
         all.push(Seed::new("packed_message", name, bytes));
     };
-    let made = [
-        ("zlib", CodecKind::Zlib, CompressionIds::ZLIB),
-        ("lz4", CodecKind::Lz4, CompressionIds::LZ4),
-        ("huffman", CodecKind::Huffman, CompressionIds::HUFFMAN),
-        ("lz", CodecKind::Lz, CompressionIds::LZ),
-    ];
-    for (name, kind, id) in made {
-        let mut codec = kind.codec(Level::BEST).expect("built in");
-        let mut pack = |plain: &[u8]| {
-            let mut packed = vec![0; 1000];
-            let length = codec.compress(plain, &mut packed).expect("there is room");
-            packed.truncate(length);
-            packed
+    for (kind, id) in CODECS {
+        let name = kind.name();
+        let block = packed(kind, &plain);
+        let mut damaged = block.clone();
+        damaged[block.len() / 2] ^= 0x55;
+        let trailing = [&block[..], &[0, 1, 2]].concat();
+        let half = &block[..block.len() / 2];
+        add(name, id.0, plain.len(), &block);
+        let mut spoilt = |what: &str, claimed, block: &[u8]| {
+            add(&format!("{name}-{what}"), id.0, claimed, block);
         };
-        let packed = pack(&plain);
-        add(name, id.0, plain.len(), &packed);
-        add(
-            &format!("{name}-nested"),
-            id.0,
-            nested.len(),
-            &pack(&nested),
-        );
-        add(&format!("{name}-short"), id.0, plain.len() - 1, &packed);
-        add(&format!("{name}-bomb"), id.0, 65_487, &packed);
-        add(&format!("{name}-too-much"), id.0, 65_488, &packed);
+        spoilt("nested", nested.len(), &packed(kind, &nested));
+        spoilt("short", plain.len() - 1, &block);
+        spoilt("bomb", 65_487, &block);
+        spoilt("too-much", 65_488, &block);
+        spoilt("cut", plain.len(), half);
+        spoilt("damaged", plain.len(), &damaged);
+        spoilt("trailing", plain.len(), &trailing);
     }
     add("no-codec", 0, 9, b"packed");
     add("two-codecs", 3, 9, b"packed");

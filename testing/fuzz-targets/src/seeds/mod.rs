@@ -10,6 +10,7 @@ mod codecs;
 mod discovery;
 mod lists;
 mod messages;
+mod packed;
 mod participants;
 mod payloads;
 mod seed;
@@ -28,5 +29,6 @@ pub fn all() -> Vec<Seed> {
     all.extend(captures::seeds());
     all.extend(codecs::seeds());
     all.extend(participants::seeds());
+    all.extend(packed::seeds());
     all
 }

@@ -2,7 +2,7 @@
 
 use super::seed::Seed;
 use crate::raw::Raw;
-use crate::targets::participant::{action, kind};
+use crate::targets::participant::{action, flag, kind};
 
 /// Submessages of participant 2 for us alone.
 fn attack(body: &[u8]) -> Vec<u8> {
@@ -14,9 +14,9 @@ fn wait_ms(ms: u32) -> Vec<u8> {
 }
 
 /// Matches the keyed endpoints with those of participant 2, and writes some samples.
-fn matched() -> Vec<u8> {
-    let mut bytes = action(kind::MATCH, 0, &[0, 0]);
-    bytes.extend(action(kind::MATCH, 2, &[0, 0]));
+fn matched(flags: u8) -> Vec<u8> {
+    let mut bytes = action(kind::MATCH, 0, &[0, flags]);
+    bytes.extend(action(kind::MATCH, 2, &[0, flags]));
     for key in 0..3 {
         bytes.extend(action(kind::WRITE, 0, &[key, 0, 0, 0, 7, 7, 7, 7]));
     }
@@ -24,14 +24,14 @@ fn matched() -> Vec<u8> {
     bytes
 }
 
-fn submessage(kind: u8, flags: u8, body: Raw) -> Vec<u8> {
+pub(super) fn submessage(kind: u8, flags: u8, body: Raw) -> Vec<u8> {
     let body = body.done();
     let head = Raw::little().u8(kind).u8(flags | 1).u16(body.len() as u16);
     head.bytes(&body).done()
 }
 
 /// The endpoints that [`matched`] made ours talk to: our reader and their writer.
-fn to_reader() -> Raw {
+pub(super) fn to_reader() -> Raw {
     Raw::little().bytes(&[0, 0, 3, 7]).bytes(&[0, 0, 1, 2])
 }
 
@@ -40,11 +40,11 @@ fn to_writer() -> Raw {
     Raw::little().bytes(&[0, 0, 3, 7]).bytes(&[0, 0, 1, 2])
 }
 
-fn heartbeat(first: i64, last: i64, count: u32) -> Vec<u8> {
+pub(super) fn heartbeat(first: i64, last: i64, count: u32) -> Vec<u8> {
     submessage(7, 0, to_reader().number(first).number(last).u32(count))
 }
 
-fn data(number: i64, payload: &[u8]) -> Vec<u8> {
+pub(super) fn data(number: i64, payload: &[u8]) -> Vec<u8> {
     let head = Raw::little().u16(0).u16(16).bytes(&to_reader().done());
     submessage(0x15, 4, head.number(number).bytes(payload))
 }
@@ -60,7 +60,7 @@ fn gap(start: i64, base: i64, bits: u32, words: &[u32]) -> Vec<u8> {
     submessage(8, 0, to_reader().number(start).numbers(base, bits, words))
 }
 
-fn acknack(base: i64, bits: u32, words: &[u32], count: u32) -> Vec<u8> {
+pub(super) fn acknack(base: i64, bits: u32, words: &[u32], count: u32) -> Vec<u8> {
     submessage(6, 0, to_writer().numbers(base, bits, words).u32(count))
 }
 
@@ -70,8 +70,13 @@ fn nack_frag(number: i64, base: u32, bits: u32, words: &[u32], count: u32) -> Ve
 }
 
 /// Builds an attack that follows a match, with a pause and a look at the samples after it.
-fn after_match(name: &str, messages: &[Vec<u8>]) -> Seed {
-    let mut bytes = matched();
+pub(super) fn after_match(name: &str, messages: &[Vec<u8>]) -> Seed {
+    after_match_as(0, name, messages)
+}
+
+/// The same, after a match of endpoints that are what the flags say.
+pub(super) fn after_match_as(flags: u8, name: &str, messages: &[Vec<u8>]) -> Seed {
+    let mut bytes = matched(flags);
     for message in messages {
         bytes.extend(attack(message));
         bytes.extend(wait_ms(5));
@@ -94,7 +99,7 @@ pub(super) fn seeds() -> Vec<Seed> {
 
 /// Class 1: headers that lie.
 fn headers() -> Seed {
-    let mut bytes = matched();
+    let mut bytes = matched(0);
     let good = b"RTPS\x02\x05\x01\x10aaaabbbbcccc";
     for len in 0..=good.len() {
         bytes.extend(action(kind::DATAGRAM, 0, &good[..len]));
@@ -195,23 +200,22 @@ fn batches() -> Vec<Seed> {
         )
     };
     let many = batch(9, 60, 30, 30);
+    let all = [
+        batch(1, 1, 3, 3),
+        batch(3, 7, 3, 3),
+        beat(1, 3, 1),
+        batch(2, 4, 3, 3),
+        batch(2, 4, 3, 3),
+        batch(4, 1, 3, 3),
+        batch(5, 10, 3, 2),
+        gap(6, 8, 0, &[]),
+        many,
+        beat(8, 9, 2),
+        beat(i64::MAX, i64::MAX, 3),
+    ];
     vec![
-        after_match(
-            "batches",
-            &[
-                batch(1, 1, 3, 3),
-                batch(3, 7, 3, 3),
-                beat(1, 3, 1),
-                batch(2, 4, 3, 3),
-                batch(2, 4, 3, 3),
-                batch(4, 1, 3, 3),
-                batch(5, 10, 3, 2),
-                gap(6, 8, 0, &[]),
-                many,
-                beat(8, 9, 2),
-                beat(i64::MAX, i64::MAX, 3),
-            ],
-        ),
+        after_match("batches", &all),
+        after_match_as(flag::BATCHES, "batches-announced", &all),
         after_match(
             "batches-and-changes",
             &[

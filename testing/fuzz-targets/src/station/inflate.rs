@@ -3,21 +3,13 @@
 use std::fmt;
 
 use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
-use whimbrel_compress::{CodecKind, Level};
+use whimbrel_compress::CodecKind;
 use whimbrel_proto::reader::Unpacker;
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES};
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
 
-/// Codecs whose memory goes by the octets they are given.
-pub(super) const CODECS: CompressionIds = CompressionIds(
-    CompressionIds::ZLIB.0
-        | CompressionIds::LZ4.0
-        | CompressionIds::LZO.0
-        | CompressionIds::HUFFMAN.0
-        | CompressionIds::LZ.0,
-);
+use crate::codec;
 
 /// Inflates samples.
 pub(super) struct Inflater;
@@ -26,7 +18,7 @@ impl Unpacker for Inflater {
     fn unpack(&mut self, compressed: &Compressed<'_>) -> Result<SharedBytes, Reject> {
         let plain_bytes = usize::try_from(compressed.plain_bytes).unwrap_or(usize::MAX);
         let unknown = Reject::new(RejectKind::Codec, 2);
-        let kind = kind_of(compressed.codec).ok_or(unknown)?;
+        let kind = codec::kind_of(compressed.codec).ok_or(unknown)?;
         if plain_bytes > kind.claim_bytes_max(compressed.packed.len()) {
             return Err(Reject::new(RejectKind::Limit, 4));
         }
@@ -50,7 +42,7 @@ pub(super) fn message(datagram: &[u8]) -> Result<Option<SharedBytes>, Reject> {
         return Ok(None);
     };
     let unknown = Reject::new(RejectKind::Codec, 24);
-    let kind = kind_of(packed.codec).ok_or(unknown)?;
+    let kind = codec::kind_of(packed.codec).ok_or(unknown)?;
     let mut out = packed.header.to_vec();
     out.resize(packed.header.len() + packed.plain_bytes, 0);
     let plain = &mut out[packed.header.len()..];
@@ -60,18 +52,8 @@ pub(super) fn message(datagram: &[u8]) -> Result<Option<SharedBytes>, Reject> {
 }
 
 fn decompress(kind: CodecKind, packed: &[u8], out: &mut [u8], at: usize) -> Result<(), Reject> {
-    let damaged = Reject::new(RejectKind::Compression, at);
-    let mut codec = kind.codec(Level::BEST).ok_or(damaged)?;
-    codec.decompress(packed, out).map_err(|_| damaged)
-}
-
-fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
-    match codec {
-        CompressionIds::ZLIB => Some(CodecKind::Zlib),
-        CompressionIds::LZ4 => Some(CodecKind::Lz4),
-        CompressionIds::LZO => Some(CodecKind::Lzo),
-        CompressionIds::HUFFMAN => Some(CodecKind::Huffman),
-        CompressionIds::LZ => Some(CodecKind::Lz),
-        _ => None,
+    match codec::inflate(kind, packed, out) {
+        true => Ok(()),
+        false => Err(Reject::new(RejectKind::Compression, at)),
     }
 }

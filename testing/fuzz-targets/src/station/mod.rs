@@ -130,6 +130,13 @@ impl Station {
         self.drain();
     }
 
+    /// Closes the writer `index` and opens one in its place that writes batches.
+    pub fn batch_writer(&mut self, index: usize) {
+        self.control.remove_writer(self.now, WRITERS[index]);
+        self.writers[index] = Writer::new(setup::batch_writer(self.number, index));
+        self.announce_writer(index);
+    }
+
     /// Closes the reader `index`; a new one may be announced later.
     pub fn close_reader(&mut self, index: usize) {
         self.control.remove_reader(self.now, READERS[index]);

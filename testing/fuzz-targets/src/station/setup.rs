@@ -10,13 +10,15 @@ use whimbrel_base::qos::{
     CompressionIds, DataReaderQos, DataWriterQos, Durability, History, PublisherQos, Reliability,
     ResourceLimits, SubscriberQos, TopicQos,
 };
+use whimbrel_base::time::Duration;
 use whimbrel_proto::cache::CacheConfig;
 use whimbrel_proto::reader::KeyExtractor;
+use whimbrel_proto::writer::{BatchLimits, Bundling};
 use whimbrel_proto::{
     InterfaceAddress, LocalReader, LocalWriter, ParticipantConfig, ReaderConfig, WriterConfig,
 };
 
-use super::inflate::{CODECS, Inflater};
+use super::inflate::Inflater;
 
 /// Samples kept by each endpoint.
 pub(super) const HISTORY_MAX: usize = 8;
@@ -133,7 +135,7 @@ pub(super) fn participant(number: u8) -> ParticipantConfig {
         announce_to: vec![group()],
         interfaces: vec![interface],
         limits: LIMITS,
-        packed_messages: CODECS,
+        packed_messages: CompressionIds::ALL,
         seed: u64::from(number),
         ..ParticipantConfig::new(prefix(number), 0)
     }
@@ -152,6 +154,22 @@ pub(super) fn writer(number: u8, index: usize) -> WriterConfig {
         burst_bytes: 4096,
         bytes_per_second_max: 8_000_000,
         ..WriterConfig::new(Guid::new(prefix(number), WRITERS[index]))
+    }
+}
+
+/// The same writer, but one of batches.
+pub(super) fn batch_writer(number: u8, index: usize) -> WriterConfig {
+    let limits = BatchLimits {
+        samples_max: 3,
+        bytes_max: 900,
+    };
+    WriterConfig {
+        batch: Some(limits),
+        bundling: Bundling::UpTo {
+            message_bytes_max: 65_507,
+            wait: Duration::from_millis(5),
+        },
+        ..writer(number, index)
     }
 }
 
@@ -206,7 +224,7 @@ pub(super) fn local_reader(index: usize, topic: &str) -> LocalReader {
     if index == 0 {
         qos.reliability = Reliability::RELIABLE;
         qos.durability = Durability::TransientLocal;
-        qos.data_representation.compression.compression_ids = Some(CODECS);
+        qos.data_representation.compression.compression_ids = Some(CompressionIds::ALL);
     }
     LocalReader {
         entity: READERS[index],

@@ -23,6 +23,7 @@ pub fn codecs(data: &[u8]) {
         return;
     }
     let mut again = vec![0; claimed * 2 + 1024];
+    assert!(claimed <= kind.claim_bytes_max(packed.len()), "{kind}");
     let length = codec.compress(&plain, &mut again);
     let length = length.expect("there is room for the worst");
     let mut back = vec![0; claimed];

@@ -1,10 +1,10 @@
 //! Messages that are compressed as a whole.
 
 use whimbrel_base::guid::GuidPrefix;
-use whimbrel_base::qos::CompressionIds;
-use whimbrel_compress::{CodecKind, Level};
 use whimbrel_proto::receive::MessageReceiver;
 use whimbrel_wire::packed_message::{HEAD_BYTES, MESSAGE_BYTES_MAX, PackedMessage};
+
+use crate::codec;
 
 /// Reads a datagram; one that is compressed must come back from being put together again, and
 /// what it inflates to is bounded before, and read as any message.
@@ -23,20 +23,14 @@ pub fn packed_message(data: &[u8]) {
         &mut again
     ));
     assert_eq!(PackedMessage::parse(&again), Ok(Some(parsed)));
-    let kind = match parsed.codec {
-        CompressionIds::ZLIB => CodecKind::Zlib,
-        CompressionIds::LZ4 => CodecKind::Lz4,
-        CompressionIds::HUFFMAN => CodecKind::Huffman,
-        CompressionIds::LZ => CodecKind::Lz,
-        _ => return,
-    };
-    let Some(mut codec) = kind.codec(Level::BEST) else {
+    let Some(kind) = codec::kind_of(parsed.codec) else {
         return;
     };
     let mut plain = vec![0; parsed.plain_bytes];
-    if codec.decompress(parsed.packed, &mut plain).is_err() {
+    if !codec::inflate(kind, parsed.packed, &mut plain) {
         return;
     }
+    assert!(parsed.plain_bytes <= kind.claim_bytes_max(parsed.packed.len()));
     if PackedMessage::check_plain(&plain).is_ok() {
         let message = [parsed.header, &plain].concat();
         assert_eq!(PackedMessage::parse(&message), Ok(None), "not twice");

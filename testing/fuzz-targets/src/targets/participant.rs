@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::locator::Locator;
+use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 use whimbrel_base::vendor::VendorId;
 use whimbrel_proto::change::ChangeKind;
@@ -33,7 +34,8 @@ pub mod kind {
     pub const SUBMESSAGES: u8 = 1;
     /// Time passes: microseconds, little endian.
     pub const TIME: u8 = 2;
-    /// An endpoint is matched without discovery: number of the participant, flags.
+    /// An endpoint is matched without discovery: number of the participant, flags (see
+    /// [`super::flag`]).
     pub const MATCH: u8 = 3;
     /// Such a match ends.
     pub const UNMATCH: u8 = 4;
@@ -47,10 +49,26 @@ pub mod kind {
     pub const READ: u8 = 8;
     /// An instance ends: key, what happens to it.
     pub const END_INSTANCE: u8 = 9;
-    /// An endpoint is closed, or announced again.
+    /// An endpoint is closed, or announced again; 8 more, and the writer is one of batches anew.
     pub const ENDPOINT: u8 = 10;
     /// We leave.
     pub const DEPART: u8 = 11;
+}
+
+/// What an endpoint is that is matched without discovery.
+pub mod flag {
+    /// It is best-effort.
+    pub const BEST_EFFORT: u8 = 1;
+    /// It is volatile.
+    pub const VOLATILE: u8 = 2;
+    /// The reader wants inline QoS.
+    pub const INLINE_QOS: u8 = 4;
+    /// The reader's path takes large messages.
+    pub const LARGE_MESSAGES: u8 = 8;
+    /// The writer sends batches, the reader takes them.
+    pub const BATCHES: u8 = 16;
+    /// The writer compresses, the reader takes what is compressed.
+    pub const PACKS: u8 = 32;
 }
 
 /// One action as it stands in an input.
@@ -135,6 +153,13 @@ impl Player {
     }
 
     fn change_endpoint(&mut self, way: u8, index: usize) {
+        if way & 8 != 0 {
+            let ours = |(guid, at): &(Guid, usize)| {
+                *at == index && (0..4).any(|number| stranger(number, index, true) == *guid)
+            };
+            self.direct.retain(|it| !ours(it));
+            return self.station.batch_writer(index);
+        }
         match way >> 1 & 3 {
             0 => self.station.close_writer(index),
             1 => self.station.close_reader(index),
@@ -153,28 +178,36 @@ impl Player {
         }
         self.direct.insert((guid, index));
         let now = self.station.now;
-        let (reliable, durable) = (flags & 1 == 0, flags & 2 == 0);
+        let is = |flag: u8| flags & flag != 0;
+        let (reliable, durable) = (!is(flag::BEST_EFFORT), !is(flag::VOLATILE));
+        let (batches, packs) = (is(flag::BATCHES), is(flag::PACKS));
         let locators = vec![user(TRUSTED)];
         if is_reader {
             let reader = MatchedReader {
-                receive_buffer_bytes: u32::from(flags & 8) << 10,
+                receive_buffer_bytes: u32::from(flags & flag::LARGE_MESSAGES) << 10,
                 group: None,
-                packed_messages: whimbrel_base::qos::CompressionIds::NONE,
-                packed: false,
-                batches: false,
+                packed_messages: match packs {
+                    true => CompressionIds::ALL,
+                    false => CompressionIds::NONE,
+                },
+                packed: packs,
+                batches,
                 guid,
                 reliable,
                 durable,
-                expects_inline_qos: flags & 4 != 0,
+                expects_inline_qos: is(flag::INLINE_QOS),
                 locators,
-                message_bytes_max: if flags & 8 == 0 { 512 } else { 65_507 },
+                message_bytes_max: match is(flag::LARGE_MESSAGES) {
+                    true => 65_507,
+                    false => 512,
+                },
                 vendor: VendorId::WHIMBREL,
             };
             self.station.writers[index].handle_matched(now, reader);
         } else {
             let writer = MatchedWriter {
-                packs: false,
-                batches: false,
+                packs,
+                batches,
                 guid,
                 reliable,
                 durable,
