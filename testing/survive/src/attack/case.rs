@@ -106,9 +106,12 @@ pub trait Field {
     /// arrived, so many samples are waited for.
     fn take(&mut self, wanted: usize) -> Vec<Sample>;
 
-    /// The victim's reader is told anew of the attacker's writer, and that it sends batches; on a
-    /// live field it is not.
-    fn announce_batches(&mut self);
+    /// The victim's reader is told anew of the attacker's writer, and that it sends batches: who is
+    /// who afterwards.
+    ///
+    /// # Errors
+    /// Why it is not told.
+    fn announce_batches(&mut self, scene: Scene) -> Result<Scene, String>;
 
     /// Has the victim's side do something else that takes outside bytes, measured like the rest.
     fn measure(&mut self, what: &str, act: &mut dyn FnMut());
@@ -133,8 +136,12 @@ impl<'a> Attack<'a> {
     }
 
     /// Has the attacker's writer be one that sends batches.
-    pub fn announce_batches(&mut self) {
-        self.field.announce_batches();
+    ///
+    /// # Errors
+    /// Why the victim does not get to know.
+    pub fn announce_batches(&mut self) -> Result<(), String> {
+        self.scene = self.field.announce_batches(self.scene)?;
+        Ok(())
     }
 
     /// Fires one datagram from the peer's address.

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use whimbrel::qos::CompressionIds;
+use whimbrel::qos::{Batch, CompressionIds};
 use whimbrel::{
     DataReader, DataReaderQos, DataWriter, DataWriterQos, DdsType, DomainParticipant, Error, Topic,
 };
@@ -38,7 +38,7 @@ struct Party {
 }
 
 impl Party {
-    fn new(tag: &str, writes: &str, reads: &str) -> Result<Self, Error> {
+    fn new(tag: &str, writes: &str, reads: &str, batch: Option<Batch>) -> Result<Self, Error> {
         let builder = DomainParticipant::builder(78);
         let builder = builder.domain_tag(tag).interfaces("lo").log(false);
         let participant = builder.build()?;
@@ -48,6 +48,7 @@ impl Party {
         // So that what it sends may be compressed; its own samples are too small for that.
         let ids = &mut qos.data_representation.compression.compression_ids;
         *ids = Some(CompressionIds::ZLIB);
+        qos.batch = batch;
         let writer = participant.create_datawriter(&writes, qos.keep_last(2))?;
         let qos = DataReaderQos::default().reliable().transient_local();
         let reader = participant.create_datareader(&reads, qos.keep_last(16))?;
@@ -77,9 +78,9 @@ impl Live {
         let tag = format!("attack-{}", std::process::id());
         let meet = || -> Result<(Party, Party, Party), Error> {
             Ok((
-                Party::new(&tag, "Square", "Triangle")?,
-                Party::new(&tag, "Triangle", "Square")?,
-                Party::new(&tag, "Triangle", "Square")?,
+                Party::new(&tag, "Square", "Triangle", None)?,
+                Party::new(&tag, "Triangle", "Square", None)?,
+                Party::new(&tag, "Triangle", "Square", None)?,
             ))
         };
         let (victim, honest, attacker) = meet().map_err(|why| why.to_string())?;
@@ -100,10 +101,11 @@ impl Live {
         Ok(live)
     }
 
-    /// A fresh attacker, whose endpoints the victim knows and has heard nothing of.
-    pub(super) fn renew(&mut self) -> Result<(), String> {
-        self.attacker =
-            Party::new(&self.tag, "Triangle", "Square").map_err(|why| why.to_string())?;
+    /// A fresh attacker, whose endpoints the victim knows and has heard nothing of, with a writer
+    /// of batches where their limits are given.
+    pub(super) fn renew(&mut self, batch: Option<Batch>) -> Result<(), String> {
+        let fresh = Party::new(&self.tag, "Triangle", "Square", batch);
+        self.attacker = fresh.map_err(|why| why.to_string())?;
         self.meet()
     }
 
@@ -191,7 +193,10 @@ impl Field for Live {
 
     fn set_wall_clock(&mut self, _step_ns: i64) {}
 
-    fn announce_batches(&mut self) {}
+    fn announce_batches(&mut self, scene: Scene) -> Result<Scene, String> {
+        self.renew(Some(Batch::default()))?;
+        Ok(self.scene(scene.endian))
+    }
 
     fn write(&mut self, sample: &Sample) {
         let shape = Shape {

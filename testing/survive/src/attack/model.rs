@@ -199,7 +199,7 @@ impl Field for Model {
         });
     }
 
-    fn announce_batches(&mut self) {
+    fn announce_batches(&mut self, scene: Scene) -> Result<Scene, String> {
         let guid = Guid::new(prefix(ATTACKER), WRITERS[0]);
         self.victim.unmatch_writer(0, guid);
         let fresh = MatchedWriter {
@@ -213,6 +213,7 @@ impl Field for Model {
         };
         self.victim.match_writer(0, fresh);
         self.victim.drain();
+        Ok(scene)
     }
 
     fn measure(&mut self, what: &str, act: &mut dyn FnMut()) {

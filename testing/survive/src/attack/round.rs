@@ -151,7 +151,7 @@ fn live_round(classes: &[&[Case]], tally: &mut Tally, both: bool) {
 
 /// Plays a case at a live participant.
 fn play_live(case: &Case, endian: Endian, live: &mut Live) -> Result<(), String> {
-    live.renew()?;
+    live.renew(None)?;
     let before = live.rejects();
     (case.run)(&mut Attack::new(live.scene(endian), live))?;
     let wanted: BTreeSet<RejectKind> = case.refused.iter().copied().collect();

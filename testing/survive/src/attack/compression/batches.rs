@@ -1,11 +1,9 @@
 //! Batches of samples, of a writer that said that it sends them.
 
-use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::RejectKind;
-use whimbrel_compress::CodecKind;
 
 use super::super::case::{Attack, Case, Scene};
-use super::{Block, with_ours, zeros};
+use super::{Block, CODECS, with_ours, zeros};
 
 /// Submessage ids.
 const DATA_BATCH: u8 = 0x18;
@@ -14,28 +12,41 @@ const HEARTBEAT_BATCH: u8 = 0x19;
 /// The cases.
 pub(crate) const CASES: &[Case] = &[
     Case::new("batches/true-ones", &[], |it| {
-        it.announce_batches();
+        it.announce_batches()?;
         let s = it.scene;
         for number in 1..4 {
             it.datagram(&batch(&s, &Batch::of(number)));
         }
         it.datagram(&with_ours(&s, &batch_heartbeat(&s, 3)));
         it.expect(&[(1, &[1; 8]), (2, &[2; 8]), (3, &[3; 8])])
-    })
-    .virtual_only(),
+    }),
+    Case::new("batches/true-ones-of-every-codec", &[], |it| {
+        it.announce_batches()?;
+        let s = it.scene;
+        for ((codec, id), number) in CODECS.into_iter().zip(1..) {
+            let octet = number as u8;
+            let plain = s.payload(1, &[octet; 200]);
+            let mut whole = Batch::of(number);
+            whole.data_len = plain.len() as u32 - 4;
+            whole.payload = Block::of(codec, id, &plain).payload();
+            it.datagram(&batch(&s, &whole));
+            it.datagram(&with_ours(&s, &batch_heartbeat(&s, number)));
+            it.expect(&[(1, &[octet; 200])])?;
+        }
+        Ok(())
+    }),
     Case::new("batches/counts-that-lie", &[RejectKind::Integrity], |it| {
-        it.announce_batches();
+        it.announce_batches()?;
         for count in [0, 2, 1000, u32::MAX] {
             batch_with(it, |batch| batch.count = count);
         }
         it.expect(&[])
-    })
-    .virtual_only(),
+    }),
     Case::new(
         "batches/numbers-that-lie",
         &[RejectKind::SequenceNumber],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for (number, first, span) in [
                 (0, 1, 0),
                 (-1, 1, 0),
@@ -51,71 +62,65 @@ pub(crate) const CASES: &[Case] = &[
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/lists-past-the-end",
         &[RejectKind::Truncated],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for list_len in [9, 100, 1 << 20, u32::MAX] {
                 batch_with(it, |batch| batch.list_len = Some(list_len));
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/data-longer-than-the-payload",
         &[RejectKind::Integrity],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for data_len in [17, 100, 1 << 24, u32::MAX] {
                 batch_with(it, |batch| batch.data_len = data_len);
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/data-shorter-than-the-payload",
         &[RejectKind::Integrity],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for data_len in [0, 1, 8, 12] {
                 batch_with(it, |batch| batch.data_len = data_len);
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/samples-too-short-for-their-fields",
         &[RejectKind::Length],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for to_qos in [0, 1, 3] {
                 batch_with(it, |batch| batch.to_qos = to_qos);
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/data-and-key-at-once",
         &[RejectKind::EnumValue],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             batch_with(it, |batch| batch.flags = 0x28);
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/offsets-past-the-last",
         &[RejectKind::SequenceNumber],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             for offset in [1, 1000, u32::MAX] {
                 batch_with(it, |batch| {
                     (batch.flags, batch.to_qos, batch.offset) = (8 | 4, 8, Some(offset));
@@ -123,34 +128,37 @@ pub(crate) const CASES: &[Case] = &[
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/bombs-and-lengths-that-do-not-fit",
         &[RejectKind::Compression, RejectKind::Integrity],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             let plain = it.scene.payload(1, &[1; 8]);
-            let honest = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &plain)?;
-            let bomb = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &zeros())?;
-            for (block, claims) in [(&honest, 1), (&honest, 17), (&bomb, 16), (&bomb, 8000)] {
-                let mut block = block.clone();
-                block.claims = claims;
-                batch_with(it, |batch| batch.payload = block.payload());
+            for (codec, id) in CODECS {
+                let honest = Block::of(codec, id, &plain);
+                let bomb = Block::of(codec, id, &zeros());
+                for (block, claims) in [(&honest, 1), (&honest, 17), (&bomb, 16), (&bomb, 5000)] {
+                    let mut block = block.clone();
+                    block.claims = claims;
+                    batch_with(it, |batch| batch.payload = block.payload());
+                }
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new("batches/claims-at-max", &[RejectKind::Limit], |it| {
-        it.announce_batches();
+        it.announce_batches()?;
         let plain = it.scene.payload(1, &[1; 8]);
-        let mut block = Block::of(CodecKind::Zlib, CompressionIds::ZLIB, &plain)?;
-        block.claims = u32::MAX;
-        batch_with(it, |batch| batch.payload = block.payload());
+        for (codec, id) in CODECS {
+            let mut block = Block::of(codec, id, &plain);
+            for claims in [1 << 30, u32::MAX] {
+                block.claims = claims;
+                batch_with(it, |batch| batch.payload = block.payload());
+            }
+        }
         it.expect(&[])
-    })
-    .virtual_only(),
+    }),
     Case::new(
         "batches/cut-off-everywhere",
         &[
@@ -159,7 +167,7 @@ pub(crate) const CASES: &[Case] = &[
             RejectKind::Duplicate,
         ],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             let s = it.scene;
             let whole = batch(&s, &Batch::of(1));
             // Without a length the submessage goes on to the end of its message.
@@ -171,13 +179,12 @@ pub(crate) const CASES: &[Case] = &[
             }
             it.expect(&[])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new(
         "batches/plain-samples-after-them",
         &[RejectKind::Unexpected],
         |it| {
-            it.announce_batches();
+            it.announce_batches()?;
             let s = it.scene;
             it.datagram(&batch(&s, &Batch::of(1)));
             it.datagram(&with_ours(&s, &batch_heartbeat(&s, 1)));
@@ -185,10 +192,9 @@ pub(crate) const CASES: &[Case] = &[
             it.say(&[&s.heartbeat(1, 2, 2)]);
             it.expect(&[(1, &[1; 8])])
         },
-    )
-    .virtual_only(),
+    ),
     Case::new("batches/of-other-vendors", &[], |it| {
-        it.announce_batches();
+        it.announce_batches()?;
         let s = it.scene;
         let mut message = batch(&s, &Batch::of(1));
         for vendor in [[1, 15], [1, 16], [0, 0]] {
@@ -196,8 +202,7 @@ pub(crate) const CASES: &[Case] = &[
             it.datagram(&message);
         }
         it.expect(&[])
-    })
-    .virtual_only(),
+    }),
 ];
 
 /// A batch of one sample.
