@@ -13,16 +13,19 @@ use whimbrel_proto::reader::Unpacker;
 use whimbrel_proto::writer::{BatchLimits, BlockPacker, Bundling};
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES, plain_data};
 use whimbrel_wire::header::Header;
+use whimbrel_wire::message::{Submessage, Submessages};
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
 
 use crate::random::mix;
 pub use crate::scenario::Form;
 use crate::scenario::Scenario;
 
-/// The codecs that scenarios draw, with what they are called: all that take little memory.
-const CODECS: [(CompressionIds, CodecKind); 5] = [
+/// The codecs, with what they are called.
+const CODECS: [(CompressionIds, CodecKind); CodecKind::ALL.len()] = [
     (CompressionIds::LZ4, CodecKind::Lz4),
     (CompressionIds::ZLIB, CodecKind::Zlib),
+    (CompressionIds::BZIP2, CodecKind::Bzip2),
+    (CompressionIds::ZSTD, CodecKind::Zstd),
     (CompressionIds::LZO, CodecKind::Lzo),
     (CompressionIds::HUFFMAN, CodecKind::Huffman),
     (CompressionIds::LZ, CodecKind::Lz),
@@ -31,7 +34,8 @@ const CODECS: [(CompressionIds, CodecKind); 5] = [
 /// Octets of a sample of a writer of batches, at most.
 pub const BATCHED_BYTES_MAX: usize = 40_000;
 
-/// So many samples later a writer bundles in another way.
+/// So many samples later a writer bundles in another way, and compresses by another codec, less or
+/// not at all.
 const CHANGED_EVERY: usize = 13;
 
 /// Numbers that are the same whenever a plan is looked at.
@@ -77,6 +81,27 @@ pub fn of_writer(scenario: &Scenario, plan: usize) -> Form {
     }
 }
 
+/// The form in which the writer of a plan writes its `number`th sample.
+pub fn of_sample(scenario: &Scenario, plan: usize, number: usize) -> Form {
+    let form = of_writer(scenario, plan);
+    if !scenario.forms || is_told(scenario) || form.codec.is_empty() {
+        return form;
+    }
+    let drawn = draw(scenario, 6, (plan << 32) | (number / CHANGED_EVERY));
+    match drawn % 4 {
+        0 => form,
+        1 => Form {
+            codec: CompressionIds::NONE,
+            ..form
+        },
+        _ => Form {
+            codec: CODECS[(drawn >> 8) as usize % CODECS.len()].0,
+            threshold: [0, 100, 2000][(drawn >> 16) as usize % 3],
+            ..form
+        },
+    }
+}
+
 /// Before the writer of a plan writes `payload` as its `number`th: what it is compressed, where it
 /// leaves so, and now and then another way to bundle.
 pub fn prepare(
@@ -85,8 +110,11 @@ pub fn prepare(
     machine: &mut Writer,
     (number, payload): (usize, &[u8]),
 ) -> Option<SharedBytes> {
-    let form = of_writer(scenario, plan);
+    let form = of_sample(scenario, plan, number);
     let turns = scenario.forms && !is_told(scenario) && number.is_multiple_of(CHANGED_EVERY);
+    if turns && form.batch.is_some() {
+        machine.set_block_packer(Some(Box::new(Blocks(form))));
+    }
     let alone = payload.len() > machine.packed_together_bytes_max();
     let packed = (alone && machine.wants_packed()).then(|| packed_sample(&form, payload));
     if turns && form.batch.is_none() {
@@ -139,16 +167,11 @@ pub fn of_node(scenario: &Scenario, node: usize) -> CompressionIds {
         _ if is_told(scenario) => CompressionIds::ALL,
         _ if !scenario.forms => CompressionIds::NONE,
         0 => CompressionIds::NONE,
-        _ => CODECS
-            .iter()
-            .fold(CompressionIds::NONE, |all, it| all | it.0),
+        _ => CompressionIds::ALL,
     }
 }
 
 fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
-    if codec == CompressionIds::BZIP2 {
-        return Some(CodecKind::Bzip2);
-    }
     let known = CODECS.iter().find(|it| it.0 == codec);
     known.map(|it| it.1)
 }
@@ -201,6 +224,23 @@ pub fn plain_message(datagram: &[u8]) -> Result<Option<SharedBytes>, Reject> {
     decompress(packed.codec, packed.packed, plain)?;
     PackedMessage::check_plain(plain)?;
     Ok(Some(SharedBytes::from_vec(out)))
+}
+
+/// True for a message whose DATA submessages are one batch of one sample: however large, it leaves
+/// in one datagram.
+pub fn is_batch_of_one(message: &[u8]) -> bool {
+    let Ok((_, submessages)) = Submessages::new(message) else {
+        return false;
+    };
+    let mut samples = 0;
+    for submessage in submessages {
+        match submessage.and_then(|it| it.parse()) {
+            Ok(Submessage::DataBatch(batch)) => samples += batch.samples.len(),
+            Ok(Submessage::Data(_) | Submessage::DataFrag(_)) | Err(_) => return false,
+            Ok(_) => {}
+        }
+    }
+    samples == 1
 }
 
 /// Compresses batches.

@@ -37,7 +37,7 @@ pub struct WriterSlot {
     /// There was no room for the first of them; not to be tried again before there is progress.
     pub blocked: bool,
     /// By which whole messages leave compressed.
-    codec: CompressionIds,
+    pub codec: CompressionIds,
     changed: bool,
 }
 

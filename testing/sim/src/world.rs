@@ -27,6 +27,7 @@ use whimbrel_wire::pretty;
 
 use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
+use crate::forms;
 use crate::model::{Model, ReaderFacts, ReaderId, WriterFacts, WriterId, Written};
 use crate::network::{Network, NodeIndex, NodeSettings};
 use crate::node::{Node, ReaderSlot, Report, Sent, WriterSlot};
@@ -306,7 +307,8 @@ impl World {
             for (to, bytes) in sent.messages {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
                 let longest = self.scenario.datagram_bytes_max;
-                if bytes.len() > longest && !self.scenario.discovery {
+                let fits = bytes.len() <= longest || forms::is_batch_of_one(&bytes);
+                if !fits && !self.scenario.discovery {
                     let bytes = bytes.len();
                     self.model
                         .finding(format!("node {node} sends a datagram of {bytes} octets"));

@@ -121,12 +121,13 @@ impl World {
             let ends = kind != ChangeKind::Alive;
             let id = slot.id;
             let readers = slot.machine.reader_count() as u64;
+            let number = self.model.written(id) + 1;
+            slot.codec = forms::of_sample(&self.scenario, plan, number).codec;
             let machine = slot.change();
             if ends && (!keyed || !machine.is_registered(instance)) {
                 slot.pending.pop_front();
                 continue;
             }
-            let number = self.model.written(id) + 1;
             let payload = match key {
                 Some(key) if ends => payload::key(key),
                 _ => payload::sample(id.0 as u64, number as u64, key, bytes),
