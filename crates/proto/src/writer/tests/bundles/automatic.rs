@@ -1,0 +1,132 @@
+//! Changes that wait because they come fast.
+
+use super::*;
+
+#[test]
+fn off_and_lone_samples_leave_at_once() {
+    let (mut writer, mut sent) = bundling(Bundling::Off, |_| {});
+    let left = put(&mut writer, &mut sent, NOW, 100);
+    assert!(left.iter().all(|it| *it > 0));
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    let mut measured = 0;
+    for step in 0..200 {
+        let now = at(step * 20);
+        assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
+        measured += u32::from(writer.measures_departures());
+        depart(&mut writer, now, now.after(Duration::from_micros(6)));
+        assert!(!writer.measures_departures());
+    }
+    assert_eq!(measured, 25);
+    // So do those of a program that waits for an answer each time, however slow sending is.
+    let mut now = at(10_000);
+    for step in 1..200 {
+        now = now.after(Duration::from_micros(6));
+        assert!(put(&mut writer, &mut sent, now, 1)[0] > 0, "{step}");
+        let began = now;
+        now = now.after(Duration::from_micros(100));
+        depart(&mut writer, began, now);
+    }
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    // So do few at once.
+    for step in 1..20 {
+        let left = put(&mut writer, &mut sent, at(10_000 * step), 7);
+        assert!(left.iter().all(|it| *it > 0), "{left:?}");
+    }
+    assert_eq!(statistics(&writer), BundlingStatistics::default());
+}
+
+#[test]
+fn what_comes_faster_than_it_can_be_sent_leaves_together() {
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    let mut now = NOW;
+    let mut messages = 0;
+    for _ in 0..1000 {
+        // A loop that does nothing else.
+        now = now.after(Duration::from_nanos(500));
+        let left = put(&mut writer, &mut sent, now, 1)[0];
+        if left > 0 {
+            messages += 1;
+            let began = now;
+            now = now.after(Duration::from_micros(6));
+            depart(&mut writer, began, now);
+        }
+    }
+    assert!(messages < 1000 / 20, "{messages}");
+    assert_eq!(statistics(&writer).bundles, statistics(&writer).full);
+    // It ends: what waits leaves soon, and the next waits for nothing.
+    assert!(writer.is_waiting());
+    let until = writer.poll_timeout().unwrap().0;
+    assert!(until.since(now) <= Duration::from_micros(200));
+    writer.handle_timeout(until);
+    writer.poll_transmit(until, &mut sent);
+    assert!(!sent.words().is_empty() && !writer.is_waiting());
+    assert_eq!(statistics(&writer).idle, 1);
+    assert!(
+        put(
+            &mut writer,
+            &mut sent,
+            until.after(Duration::from_micros(100)),
+            1
+        )[0] > 0
+    );
+}
+
+#[test]
+fn what_is_fast_is_known_however_long_sending_takes() {
+    for send_us in [2, 5, 12, 40] {
+        let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+        let mut now = NOW;
+        let leaves = |_: &u32| {
+            now = now.after(Duration::from_nanos(500));
+            let left = put(&mut writer, &mut sent, now, 1)[0] > 0;
+            let began = now;
+            if left {
+                now = now.after(Duration::from_micros(send_us));
+            }
+            depart(&mut writer, began, now);
+            left
+        };
+        let alone = (0..200).take_while(leaves).count();
+        assert!(alone < 20, "{send_us} us: {alone}");
+    }
+}
+
+#[test]
+fn who_looks_fast_and_waits_for_answers_is_soon_known() {
+    for shared in [true, false] {
+        let mut writers = crowd(&[7411], |config| {
+            if !shared {
+                config.shared_rate = None;
+            }
+        });
+        let [writer] = &mut writers[..] else {
+            panic!("one")
+        };
+        let (mut now, mut waits) = (NOW, 0);
+        for _ in 0..10_000 {
+            // The answer came in the middle of the send call.
+            now = now.after(Duration::from_nanos(1500));
+            if put(writer, &mut Wire::default(), now, 1) == [0] {
+                waits += 1;
+                now = writer.poll_timeout().unwrap().0;
+                writer.handle_timeout(now);
+                writer.poll_transmit(now, &mut Wire::default());
+            }
+            let began = now;
+            now = now.after(Duration::from_micros(17));
+            depart(writer, began, now);
+        }
+        assert!((1..=24).contains(&waits), "{waits}");
+        let is_bundled = (0..10_000).any(|_| {
+            now = now.after(Duration::from_nanos(500));
+            let left = put(writer, &mut Wire::default(), now, 1);
+            if left != [0] {
+                let began = now;
+                now = now.after(Duration::from_micros(6));
+                depart(writer, began, now);
+            }
+            statistics(writer).full > 0
+        });
+        assert!(is_bundled);
+    }
+}
