@@ -43,7 +43,7 @@ pub struct EndpointStatistics {
     pub samples: u64,
     /// Octets of their payloads, plain.
     pub payload_bytes: u64,
-    /// Samples, or batches of them, that were compressed by themselves.
+    /// Samples that were compressed by themselves, or with their batch.
     pub compressed_samples: u64,
     /// Octets of their payloads before.
     pub plain_bytes: u64,
@@ -63,11 +63,11 @@ pub struct EndpointStatistics {
     pub bundles: u64,
     /// Samples in them.
     pub bundled_samples: u64,
-    /// Bundles that left compressed as a whole.
+    /// Bundles that left, or brought something to the reader, compressed as a whole.
     pub compressed_bundles: u64,
-    /// Octets of their messages before.
+    /// Octets of their messages plain.
     pub bundle_plain_bytes: u64,
-    /// Octets of their messages after.
+    /// Octets of their messages on the wire.
     pub bundle_compressed_bytes: u64,
     /// Nanoseconds that the codec took for bundles.
     pub bundle_codec_ns: u64,

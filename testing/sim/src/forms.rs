@@ -247,7 +247,7 @@ pub fn is_batch_of_one(message: &[u8]) -> bool {
 pub struct Blocks(pub Form);
 
 impl BlockPacker for Blocks {
-    fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes> {
+    fn pack(&mut self, payload: &[u8], _samples: usize) -> Option<SharedBytes> {
         packed_sample(&self.0, payload)
     }
 }

@@ -100,8 +100,8 @@ impl Reader {
     ) -> Result<(VecDeque<(SequenceNumber, Arrived)>, Option<Reject>), Reject> {
         let batch = &incoming.batch;
         batch.inline_qos.map(InlineQos::parse).transpose()?;
-        let plain = self.plain_of(incoming.writer, batch.payload)?;
-        let plain = plain.as_deref().unwrap_or(batch.payload);
+        let inflated = self.plain_of(incoming.writer, batch.payload)?;
+        let plain = inflated.as_deref().unwrap_or(batch.payload);
         let (head, data) = match plain.split_first_chunk::<ENCAPSULATION_BYTES>() {
             Some(([first, second, ..], data)) => ([*first, *second, 0, 0], data),
             None => ([0; ENCAPSULATION_BYTES], plain),
@@ -116,6 +116,11 @@ impl Reader {
                 Some(arrived) => changes.push_back((sample.number, arrived)),
                 None => fault = Some(Reject::new(RejectKind::Key, 0)),
             }
+        }
+        if let Some(inflated) = &inflated {
+            let count = u64::try_from(changes.len()).unwrap_or(u64::MAX);
+            let statistics = &mut self.statistics;
+            statistics.count_inflated(batch.payload.len(), inflated.len(), count);
         }
         Ok((changes, fault))
     }

@@ -333,7 +333,7 @@ fn compressed_batches_are_inflated_as_one() {
     let packed = |plain: u8| [&[0, 1, 0, 4, 0, 0, 0, plain][..], &[3; 8]].concat();
     give_payload(&mut reader, 1, &[sample(1), sample(2)], &packed(16)).unwrap();
     assert_eq!(taken(&mut reader), [1, 2]);
-    assert_eq!(reader.statistics().inflated, 1);
+    assert_eq!(reader.statistics().inflated, 2);
     // Lies about the length, of the block and of the samples, hold nobody up.
     let mut check = |number, count, plain, kind| {
         let samples: Vec<_> = (0..count).map(|it| sample(number * 10 + it)).collect();

@@ -16,6 +16,8 @@ impl Reader {
         if data.may_be_compressed()
             && let Some(plain) = self.plain_of(data.writer, &data.payload)?
         {
+            self.statistics
+                .count_inflated(data.payload.len(), plain.len(), 1);
             data.payload = plain;
         }
         Ok(data)
@@ -63,9 +65,7 @@ impl Reader {
         }
         let unpacker = self.config.unpacker.as_mut();
         let unpacker = unpacker.ok_or(Reject::new(RejectKind::Codec, 2))?;
-        let plain = unpacker.unpack(&compressed)?;
-        self.statistics.count_inflated(payload.len(), plain.len());
-        Ok(Some(plain))
+        unpacker.unpack(&compressed).map(Some)
     }
 
     fn packs(&self, writer: Guid) -> bool {

@@ -101,18 +101,18 @@ pub struct ReaderStatistics {
     pub in_process: u64,
     /// Batches that arrived, each with many changes.
     pub batches: u64,
-    /// Changes, or batches of them, that arrived compressed.
+    /// Changes that arrived compressed, by themselves or with their batch.
     pub inflated: u64,
-    /// Octets of their payloads as they arrived.
+    /// Octets of their payloads as they arrived. A batch is one payload.
     pub compressed_bytes: u64,
     /// Octets of their payloads as they were written.
     pub inflated_bytes: u64,
 }
 
 impl ReaderStatistics {
-    fn count_inflated(&mut self, before: usize, after: usize) {
+    fn count_inflated(&mut self, before: usize, after: usize, changes: u64) {
         let (before, after) = (u64::try_from(before), u64::try_from(after));
-        self.inflated = self.inflated.saturating_add(1);
+        self.inflated = self.inflated.saturating_add(changes);
         let bytes = &mut self.compressed_bytes;
         *bytes = bytes.saturating_add(before.unwrap_or(u64::MAX));
         let bytes = &mut self.inflated_bytes;

@@ -2,6 +2,7 @@
 
 use whimbrel_base::instance::InstanceHandle;
 
+use super::batch::Batches;
 use super::{Change, Writer};
 
 impl Writer {
@@ -24,8 +25,9 @@ impl Writer {
 
     /// True when changes are sent, and no reader that they are sent to takes compressed ones.
     pub fn is_taken_plain(&self) -> bool {
-        let sends = !self.audience.destinations().is_empty();
-        sends && self.batches.is_none() && !self.forms.wanted
+        let batches = self.batches.as_ref();
+        let taken = batches.map_or(self.forms.wanted, Batches::are_taken_compressed);
+        !self.audience.destinations().is_empty() && !taken
     }
 
     /// Octets that its history holds.

@@ -23,13 +23,15 @@ const SLAB_BYTES: usize = 16 * 1024;
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 256;
 
-/// What compression did for a writer or a reader.
+/// What compression did for the samples of a writer or a reader, one by one or with their batch, of
+/// which each sample counts. Whole bundles are told of apart, by
+/// [`BundleCompressionStatistics`](super::packing::BundleCompressionStatistics).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CompressionStatistics {
     /// Samples that are compressed on the wire.
     pub samples: u64,
-    /// Octets of their payloads as the application has them.
+    /// Octets of their payloads as the application has them. A batch is one payload.
     pub plain_bytes: u64,
     /// Octets of their payloads on the wire.
     pub compressed_bytes: u64,
@@ -41,7 +43,8 @@ pub struct CompressionStatistics {
     pub incompressible: u64,
     /// Written samples that left as they are because no reader they were sent to takes the codec.
     pub not_taken: u64,
-    /// Samples that arrived damaged, or compressed by a codec that is not there.
+    /// Samples that arrived damaged, or compressed by a codec that is not there. A batch whose
+    /// samples cannot be had counts once.
     pub refused: u64,
 }
 
@@ -125,11 +128,12 @@ impl Packer {
         self.threshold
     }
 
-    /// The plain `payload` compressed, `None` where that is not wanted or does not make it smaller;
-    /// and how long that took.
-    pub(crate) fn pack(&mut self, payload: &[u8]) -> (Option<SharedBytes>, Span) {
+    /// The plain `payload` of so many `samples` compressed, `None` where that is not wanted or does
+    /// not make it smaller; and how long that took.
+    pub(crate) fn pack(&mut self, payload: &[u8], samples: usize) -> (Option<SharedBytes>, Span) {
+        let samples = samples as u64;
         if payload.len() <= self.threshold {
-            self.statistics.below_threshold += 1;
+            self.statistics.below_threshold += samples;
             return (None, Span::ZERO);
         }
         let started = clock::now();
@@ -138,11 +142,11 @@ impl Packer {
         self.statistics.time_spent += clock::span(spent);
         match &packed {
             Some(packed) => {
-                self.statistics.samples += 1;
+                self.statistics.samples += samples;
                 self.statistics.plain_bytes += payload.len() as u64;
                 self.statistics.compressed_bytes += packed.len() as u64;
             }
-            None => self.statistics.incompressible += 1,
+            None => self.statistics.incompressible += samples,
         }
         (packed, spent)
     }
@@ -199,8 +203,8 @@ impl PlainCounts {
 pub(crate) struct BlockPack(pub(crate) Arc<Mutex<Packer>>);
 
 impl BlockPacker for BlockPack {
-    fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes> {
-        lock(&self.0).pack(payload).0
+    fn pack(&mut self, payload: &[u8], samples: usize) -> Option<SharedBytes> {
+        lock(&self.0).pack(payload, samples).0
     }
 }
 
@@ -330,7 +334,7 @@ mod tests {
             for length in [97, 1000, 1001, 1002, 1003, 100_000] {
                 let plain = payload(length);
                 let packed = packer
-                    .pack(&plain)
+                    .pack(&plain, 1)
                     .0
                     .unwrap_or_else(|| panic!("{id} {length}"));
                 assert!(
@@ -349,7 +353,7 @@ mod tests {
     #[test]
     fn what_is_small_or_comes_out_no_smaller_stays_plain() {
         let mut packer = Packer::new(&settings(CompressionIds::LZ4)).unwrap();
-        assert_eq!(packer.pack(&payload(96)).0, None);
+        assert_eq!(packer.pack(&payload(96), 2).0, None);
         let mut state = 1u64;
         let noise: Vec<u8> = (0..1000)
             .map(|_| {
@@ -359,11 +363,11 @@ mod tests {
                 (state >> 56) as u8
             })
             .collect();
-        assert_eq!(packer.pack(&noise).0, None);
+        assert_eq!(packer.pack(&noise, 3).0, None);
         let statistics = packer.statistics();
         assert_eq!(
             (statistics.below_threshold, statistics.incompressible),
-            (1, 1)
+            (2, 3)
         );
         assert_eq!((statistics.samples, statistics.ratio()), (0, 1.0));
     }
@@ -371,7 +375,7 @@ mod tests {
     #[test]
     fn damage_false_claims_and_codecs_not_taken_are_refused() {
         let mut packer = Packer::new(&settings(CompressionIds::ZLIB)).unwrap();
-        let packed = packer.pack(&payload(5000)).0.unwrap();
+        let packed = packer.pack(&payload(5000), 1).0.unwrap();
         let good = Compressed::parse(&packed).unwrap().unwrap();
         let mut inflater = inflater();
         let mut check = |compressed: Compressed<'_>, kind| {
@@ -410,7 +414,7 @@ mod tests {
         plain.extend([0; 3]);
         plain[3] = 3;
         let mut packer = Packer::new(&settings(CompressionIds::LZ4)).unwrap();
-        let packed = packer.pack(&plain).0.unwrap();
+        let packed = packer.pack(&plain, 1).0.unwrap();
         let compressed = Compressed::parse(&packed).unwrap().unwrap();
         assert_eq!(compressed.plain_bytes, 1001);
         assert_eq!(*inflater().unpack(&compressed).unwrap(), *payload(1001));

@@ -1,9 +1,11 @@
 //! Whole bundles made smaller between Whimbrel's participants: a message's submessages as one
 //! block.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use whimbrel_base::buffer::{BufferPool, SharedBytes};
+use whimbrel_base::guid::EntityId;
 use whimbrel_base::qos::{Compression, CompressionIds};
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Duration;
@@ -27,19 +29,19 @@ const AROUND_BYTES: usize = 100;
 const PLAIN_BYTES_MIN: usize = 128;
 
 /// What compression did for whole bundles. One that several writers share counts at the one that
-/// sent it.
+/// sent it; one that brings something to several readers counts at each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct BundleCompressionStatistics {
-    /// Bundles that left as one block.
+    /// Bundles that left, or arrived, as one block.
     pub bundles: u64,
-    /// Octets of their messages had they left plain.
+    /// Octets of their messages plain.
     pub plain_bytes: u64,
-    /// Octets of their messages as they left.
+    /// Octets of their messages on the wire.
     pub compressed_bytes: u64,
     /// How long the codec took, the bundles that it could not make smaller included.
     pub time_spent: std::time::Duration,
-    /// Bundles that came out no smaller, and left plain.
+    /// Written bundles that came out no smaller, and left plain.
     pub incompressible: u64,
 }
 
@@ -142,6 +144,27 @@ impl BundlePacker {
     }
 }
 
+/// A bundle that arrived as one block.
+pub(crate) struct InflatedBundle {
+    /// The plain message.
+    pub(crate) message: SharedBytes,
+    packed_bytes: usize,
+    spent: Duration,
+    /// The readers that have counted it.
+    counted: RefCell<Vec<EntityId>>,
+}
+
+impl InflatedBundle {
+    /// Counts it among those of `reader`, once however much of it is for that.
+    pub(crate) fn count_at(&self, reader: EntityId, counts: &mut BundleCompressionStatistics) {
+        let mut counted = self.counted.borrow_mut();
+        if !counted.contains(&reader) {
+            counted.push(reader);
+            counts.count(self.spent, self.message.len(), Some(self.packed_bytes));
+        }
+    }
+}
+
 /// Inflates the bundles that one participant gets.
 pub(crate) struct BundleInflater {
     /// Those that were needed so far.
@@ -172,7 +195,11 @@ impl BundleInflater {
     ///
     /// # Errors
     /// `Codec` for one that is not there, `Compression` for what is damaged or compressed twice.
-    pub(crate) fn inflate(&mut self, message: &PackedMessage<'_>) -> Result<SharedBytes, Reject> {
+    pub(crate) fn inflate(
+        &mut self,
+        message: &PackedMessage<'_>,
+    ) -> Result<InflatedBundle, Reject> {
+        let started = clock::now();
         let PackedMessage {
             header,
             codec,
@@ -189,10 +216,16 @@ impl BundleInflater {
         let damaged = Reject::new(RejectKind::Compression, HEAD_BYTES);
         codec.decompress(packed, plain).map_err(|_| damaged)?;
         PackedMessage::check_plain(plain)?;
+        let packed_bytes = HEAD_BYTES + packed.len();
         self.inflated += 1;
-        self.packed_bytes += (HEAD_BYTES + packed.len()) as u64;
+        self.packed_bytes += packed_bytes as u64;
         self.plain_bytes += out.len() as u64;
-        Ok(self.pool.share(buffer))
+        Ok(InflatedBundle {
+            message: self.pool.share(buffer),
+            packed_bytes,
+            spent: clock::now().since(started),
+            counted: RefCell::default(),
+        })
     }
 
     fn codec(&mut self, id: CompressionIds) -> Option<&mut dyn Codec> {
@@ -215,7 +248,7 @@ impl fmt::Debug for BundlePacker {
 mod tests {
     use super::*;
     use crate::driver::compression::built_in;
-    use whimbrel_base::guid::GuidPrefix;
+    use whimbrel_base::guid::{EntityKind, GuidPrefix};
     use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 
     fn packer(id: CompressionIds) -> BundlePacker {
@@ -252,7 +285,8 @@ mod tests {
                 let packed = packer.pack(&[&plain[..20], &plain[20..]]).unwrap();
                 assert!(packed.len() < plain.len(), "{id} {length}");
                 let parsed = PackedMessage::parse(packed).unwrap().unwrap();
-                assert_eq!(*inflater.inflate(&parsed).unwrap(), *plain, "{id}");
+                let bundle = inflater.inflate(&parsed).unwrap();
+                assert_eq!(*bundle.message, *plain, "{id}");
             }
             assert_eq!((inflater.inflated, packer.statistics.bundles), (3, 3));
             assert!(packer.statistics.ratio() > 2.0, "{id}");
@@ -272,6 +306,27 @@ mod tests {
         assert!(packer.pack(&[&message(&text(50))]).is_none());
         assert_eq!(packer.statistics.incompressible, 1);
         assert_eq!(packer.statistics.ratio(), 1.0);
+    }
+
+    #[test]
+    fn a_bundle_counts_once_at_each_reader_that_it_reaches() {
+        let (mut packer, mut inflater) = (packer(CompressionIds::ZLIB), BundleInflater::default());
+        let plain = message(&text(60_000));
+        let packed = packer.pack(&[&plain]).unwrap().to_vec();
+        let parsed = PackedMessage::parse(&packed).unwrap().unwrap();
+        let bundle = inflater.inflate(&parsed).unwrap();
+        let mut counts = [BundleCompressionStatistics::default(); 2];
+        for reader in [0, 1, 0, 0, 1] {
+            let entity = EntityId::user(reader, EntityKind::ReaderNoKey);
+            bundle.count_at(entity, &mut counts[reader as usize]);
+        }
+        for counted in counts {
+            let octets = (counted.plain_bytes, counted.compressed_bytes);
+            assert_eq!(octets, (plain.len() as u64, packed.len() as u64));
+            assert_eq!((counted.bundles, counted.incompressible), (1, 0));
+            assert!(counted.time_spent > std::time::Duration::ZERO);
+            assert_eq!(counted.ratio(), packer.statistics.ratio());
+        }
     }
 
     #[test]

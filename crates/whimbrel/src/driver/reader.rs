@@ -26,6 +26,7 @@ use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
 use super::outbox::SocketOutbox;
+use super::packing::BundleCompressionStatistics;
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
 use super::sync::atomic::AtomicU64;
@@ -57,6 +58,8 @@ pub(crate) struct ReaderStatuses {
 /// What a reader's lock guards.
 pub(crate) struct ReaderState {
     pub(crate) machine: Reader,
+    /// What came in bundles that were compressed as a whole.
+    pub(crate) bundles: BundleCompressionStatistics,
     pub(crate) statuses: ReaderStatuses,
     pub(crate) matched: SortedSet<Guid>,
     /// Keeps small samples without the datagrams in which they came.
@@ -121,6 +124,7 @@ impl ReaderCore {
             me: me.clone(),
             state: Mutex::new(ReaderState {
                 machine: Reader::new(config),
+                bundles: BundleCompressionStatistics::default(),
                 statuses: ReaderStatuses::default(),
                 matched: SortedSet::new(),
                 compactor: Compactor::default(),

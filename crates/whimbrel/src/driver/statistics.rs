@@ -221,17 +221,11 @@ fn of_writer(writer: &WriterCore) -> Option<EndpointStatistics> {
     };
     plain.add_to(&mut samples);
     let WriterStatistics { bundling, .. } = machine;
-    let bundles: BundleCompressionStatistics = bundles.unwrap_or_default();
-    let mut counted = of_samples(writer.guid, &samples);
+    let mut counted = of_compression(writer.guid, &samples, &bundles.unwrap_or_default());
     counted.samples = machine.written;
     counted.payload_bytes = machine.written_bytes;
     counted.bundles = bundling.bundles;
     counted.bundled_samples = bundling.samples;
-    counted.compressed_bundles = bundles.bundles;
-    counted.bundle_plain_bytes = bundles.plain_bytes;
-    counted.bundle_compressed_bytes = bundles.compressed_bytes;
-    counted.bundle_codec_ns = nanos(bundles.time_spent);
-    counted.incompressible_bundles = bundles.incompressible;
     counted.batches = machine.batches;
     counted.repairs = machine.repairs;
     counted.heartbeats = machine.heartbeats;
@@ -240,8 +234,12 @@ fn of_writer(writer: &WriterCore) -> Option<EndpointStatistics> {
 }
 
 fn of_reader(reader: &ReaderCore) -> EndpointStatistics {
-    let machine = reader.lock().machine.statistics();
-    let mut counted = of_samples(reader.guid, &reader.inflated.statistics(&machine));
+    let (machine, bundles) = {
+        let state = reader.lock();
+        (state.machine.statistics(), state.bundles)
+    };
+    let samples = reader.inflated.statistics(&machine);
+    let mut counted = of_compression(reader.guid, &samples, &bundles);
     counted.samples = machine.delivered;
     counted.payload_bytes = machine.delivered_bytes;
     counted.batches = machine.batches;
@@ -251,7 +249,11 @@ fn of_reader(reader: &ReaderCore) -> EndpointStatistics {
     counted
 }
 
-fn of_samples(guid: Guid, samples: &CompressionStatistics) -> EndpointStatistics {
+fn of_compression(
+    guid: Guid,
+    samples: &CompressionStatistics,
+    bundles: &BundleCompressionStatistics,
+) -> EndpointStatistics {
     EndpointStatistics {
         guid: guid.to_bytes(),
         compressed_samples: samples.samples,
@@ -262,6 +264,11 @@ fn of_samples(guid: Guid, samples: &CompressionStatistics) -> EndpointStatistics
         incompressible: samples.incompressible,
         not_taken: samples.not_taken,
         refused: samples.refused,
+        compressed_bundles: bundles.bundles,
+        bundle_plain_bytes: bundles.plain_bytes,
+        bundle_compressed_bytes: bundles.compressed_bytes,
+        bundle_codec_ns: nanos(bundles.time_spent),
+        incompressible_bundles: bundles.incompressible,
         ..EndpointStatistics::default()
     }
 }

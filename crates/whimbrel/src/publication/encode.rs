@@ -193,7 +193,7 @@ impl<T: DdsType> DataWriter<T> {
             bytes.clear();
             to_payload(value, self.inner.representation, Endian::NATIVE, bytes)?;
         }
-        (encoded.packed, encoded.packing) = lock(&packer.packer).pack(bytes);
+        (encoded.packed, encoded.packing) = lock(&packer.packer).pack(bytes, 1);
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Subscribers, readers and the samples they give.
 
 mod asynchronous;
+mod counted;
 mod inner;
 mod iterate;
 mod raw;

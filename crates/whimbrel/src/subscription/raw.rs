@@ -18,6 +18,7 @@ use super::inner::ReaderInner;
 use crate::domain::DomainParticipant;
 use crate::driver::clock;
 use crate::driver::compression::CompressionStatistics;
+use crate::driver::packing::BundleCompressionStatistics;
 use crate::error::Error;
 use crate::topic::TopicInner;
 
@@ -109,6 +110,11 @@ impl RawDataReader {
     /// What compression did for this reader.
     pub fn compression_statistics(&self) -> CompressionStatistics {
         self.inner.compression_statistics()
+    }
+
+    /// What compression did for whole bundles that brought something to this reader.
+    pub fn bundle_compression_statistics(&self) -> BundleCompressionStatistics {
+        self.inner.core.lock().bundles
     }
 
     /// Counters of this reader.

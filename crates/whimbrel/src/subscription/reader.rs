@@ -13,17 +13,15 @@ use whimbrel_base::qos::DataReaderQos;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::{SampleState, SampleStates};
 use whimbrel_proto::cache::{CachedSample, Selector, Which};
-use whimbrel_proto::reader::{KeyExtractor, ReaderStatistics};
+use whimbrel_proto::reader::KeyExtractor;
 use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash_from_payload};
 
 use super::inner::ReaderInner;
 use super::sample::{LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
-use crate::driver::compression::CompressionStatistics;
 use crate::driver::contain::contain;
 use crate::driver::handle::handle_of;
-use crate::driver::memory::EndpointMemory;
 use crate::driver::reader::Glance;
 use crate::driver::sync::lock;
 use crate::error::Error;
@@ -348,26 +346,6 @@ impl<T: DdsType> DataReader<T> {
         known
             .flatten()
             .ok_or_else(|| Error::BadParameter(format!("writer {writer} is not matched")))
-    }
-
-    /// What this reader holds. Samples that were taken are the program's own.
-    pub fn memory(&self) -> EndpointMemory {
-        self.inner.core.memory(&self.inner.topic.name)
-    }
-
-    /// What compression did for this reader.
-    pub fn compression_statistics(&self) -> CompressionStatistics {
-        self.inner.compression_statistics()
-    }
-
-    /// Counters of this reader.
-    pub fn statistics(&self) -> ReaderStatistics {
-        self.inner.core.lock().machine.statistics()
-    }
-
-    /// Samples that arrived but could not be decoded as `T`, and were passed over.
-    pub fn undecodable_samples(&self) -> u64 {
-        self.inner.core.undecodable.load(Ordering::Relaxed)
     }
 
     fn fetch(&self, selector: &Selector, take: bool) -> Result<Vec<CachedSample>, Error> {

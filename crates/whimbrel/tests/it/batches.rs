@@ -65,9 +65,38 @@ fn a_batch_is_compressed_as_a_whole() {
         writer.compression_statistics(),
         reader.compression_statistics(),
     );
-    assert_eq!((sent.samples, taken.samples), (5, 5));
+    assert_eq!((writer.statistics().batches, sent.below_threshold), (5, 0));
+    assert_eq!((sent.samples, taken.samples), (100, 100));
+    assert_eq!(sent.plain_bytes, taken.plain_bytes);
     assert!(sent.ratio() > 4.0, "{sent:?}");
     assert_eq!(sent.compressed_bytes, taken.compressed_bytes);
+}
+
+#[test]
+fn samples_of_batches_that_stay_plain_are_counted_one_by_one() {
+    let batched = qos(Batch::of_samples(20)).compression_ids(CompressionIds::ZLIB);
+    let (writer, reader) = ends(batched.writer_compression_threshold(Some(4000)));
+    exchange(&writer, &reader, 100);
+    let sent = writer.compression_statistics();
+    assert_eq!((sent.samples, sent.below_threshold), (0, 100));
+    assert_eq!(reader.compression_statistics().samples, 0);
+}
+
+#[test]
+fn samples_of_batches_that_nobody_takes_compressed_are_counted() {
+    let (here, there) = pair_set_up(|builder| builder.in_process(InProcess::Off));
+    let batched = qos(Batch::of_samples(20)).compression_ids(CompressionIds::LZO);
+    let topic = here.create_topic("batches").unwrap();
+    let writer = here.create_datawriter(&topic, batched).unwrap();
+    let topic = there.create_topic("batches").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let qos = qos.compression_ids(CompressionIds::ZLIB);
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    exchange(&writer, &reader, 100);
+    let sent = writer.compression_statistics();
+    let left = (sent.samples, sent.below_threshold, sent.not_taken);
+    assert_eq!(left, (0, 0, 100));
 }
 
 #[test]

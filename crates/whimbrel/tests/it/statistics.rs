@@ -128,6 +128,17 @@ fn others_are_told_what_writers_and_readers_count_themselves() {
     assert_eq!(of_reader.compressed_samples, got.samples);
     assert_eq!(of_reader.plain_bytes, sent.plain_bytes);
     assert_eq!(of_reader.payload_bytes, of_writer.payload_bytes);
+    let unpacked = reader.bundle_compression_statistics();
+    assert_eq!(
+        (unpacked.bundles, unpacked.plain_bytes),
+        (packed.bundles, packed.plain_bytes)
+    );
+    assert_eq!(unpacked.compressed_bytes, packed.compressed_bytes);
+    assert!(unpacked.time_spent > Duration::ZERO);
+    assert_eq!(of_reader.compressed_bundles, unpacked.bundles);
+    assert_eq!(of_reader.bundle_ratio(), unpacked.ratio());
+    let codec_ns = u64::try_from(unpacked.time_spent.as_nanos()).unwrap();
+    assert_eq!(of_reader.bundle_codec_ns, codec_ns);
 
     // What changes is told again, and what is gone is disposed of.
     writer.write(&small(50)).unwrap();

@@ -34,7 +34,8 @@ pub(crate) struct Written {
 /// What compression and bundles came to.
 #[derive(Serialize, Deserialize, Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Smaller {
-    /// Samples, bundles or batches that left compressed, with their octets before and after.
+    /// Samples, alone or in a batch, and bundles that left compressed, with their octets before and
+    /// after.
     pub(crate) compressed: u64,
     pub(crate) plain_bytes: u64,
     pub(crate) compressed_bytes: u64,

@@ -207,7 +207,8 @@ fn smaller(it: &Smaller) -> Vec<String> {
     if it.compressed > 0 {
         let ratio = per_line(it.plain_bytes, it.compressed_bytes);
         lines.push(format!(
-            "  compressed  {} blocks, {} to {} octets (1 of {ratio:.2}), {:.0} ms in the codec",
+            "  compressed  {} samples or bundles, {} to {} octets (1 of {ratio:.2}), \
+             {:.0} ms in the codec",
             it.compressed,
             it.plain_bytes,
             it.compressed_bytes,

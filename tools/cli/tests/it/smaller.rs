@@ -84,13 +84,14 @@ fn ls_shows_beside_the_demo_what_its_writer_and_reader_count() {
         let counted = &it["statistics"];
         assert!(counted["samples"].as_u64() > Some(10), "{it}");
         assert!(counted["payload_bytes"].as_u64() > Some(100), "{it}");
+        assert!(counted["compressed_bundles"].as_u64() > Some(1), "{it}");
+        assert!(counted["bundle_ratio"].as_f64() > Some(1.1), "{it}");
+        assert!(counted["bundle_codec_ns"].as_u64() > Some(0), "{it}");
     }
     let writer = endpoints.iter().find(|it| it["kind"] == "writer").unwrap();
     let counted = &writer["statistics"];
     assert!(counted["bundles"].as_u64() > Some(1), "{writer}");
-    assert!(counted["compressed_bundles"].as_u64() > Some(1), "{writer}");
-    assert!(counted["bundle_ratio"].as_f64() > Some(1.1), "{writer}");
-    assert!(text.contains("bundles compressed: "), "{text}");
+    assert_eq!(text.matches("bundles compressed: ").count(), 2, "{text}");
     assert!(!text.contains("WHIMBREL_STATISTICS"), "{text}");
 }
 

@@ -55,6 +55,11 @@ impl Batches {
         self.sent
     }
 
+    /// True when somebody takes batches, and all who do take them compressed.
+    pub(super) fn are_taken_compressed(&self) -> bool {
+        self.packs && !self.addresses.batched.is_empty()
+    }
+
     /// True when what waits, so many changes and octets of data, is a whole batch.
     pub(super) fn is_full(&self, samples: u32, bytes: usize) -> bool {
         samples >= self.limits.samples_max || bytes >= self.limits.bytes_max

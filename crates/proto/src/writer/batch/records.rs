@@ -26,9 +26,9 @@ const SWEEP_MIN: usize = 64;
 
 /// Makes the samples of a batch smaller, all at once.
 pub trait BlockPacker: Send + core::fmt::Debug {
-    /// `payload`, an encapsulation header and all data behind it, compressed; `None` where that is
-    /// not wanted or makes it no smaller.
-    fn pack(&mut self, payload: &[u8]) -> Option<SharedBytes>;
+    /// `payload`, an encapsulation header and the data of so many `samples` behind it, compressed;
+    /// `None` where that is not wanted or makes it no smaller.
+    fn pack(&mut self, payload: &[u8], samples: usize) -> Option<SharedBytes>;
 }
 
 /// How much a batch holds at most.
@@ -89,7 +89,7 @@ impl Block {
                 data_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
             });
         }
-        let packed = packer.and_then(|it| it.pack(&payload));
+        let packed = packer.and_then(|it| it.pack(&payload, items.len()));
         Self {
             samples,
             payload: packed.unwrap_or_else(|| SharedBytes::from_vec(payload)),

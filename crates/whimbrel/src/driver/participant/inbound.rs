@@ -14,6 +14,7 @@ use whimbrel_wire::packed_message::PackedMessage;
 
 use super::ParticipantCore;
 use crate::driver::clock;
+use crate::driver::packing::InflatedBundle;
 use crate::driver::reader::{Arrival, ReaderCore};
 use crate::driver::reception::Receive;
 use crate::driver::routing::{Peer, Routing};
@@ -87,7 +88,7 @@ impl ParticipantCore {
     }
 
     /// The plain message, where `datagram` is one that is compressed as a whole.
-    fn inflate(&self, datagram: &SharedBytes) -> Result<Option<SharedBytes>, Reject> {
+    fn inflate(&self, datagram: &SharedBytes) -> Result<Option<InflatedBundle>, Reject> {
         let Some(packed) = PackedMessage::parse(datagram)? else {
             return Ok(None);
         };
@@ -101,6 +102,7 @@ impl ParticipantCore {
             now,
             wall,
             datagram,
+            ..
         } = arrival;
         let mut control = lock(&self.control);
         // The machine counts what it refuses itself.
@@ -126,7 +128,8 @@ impl Receive for ParticipantCore {
             Ok(inflated) => inflated,
             Err(reject) => return self.reject(reject),
         };
-        let payload = inflated.as_ref().unwrap_or(&datagram.payload);
+        let bundle = inflated.as_ref();
+        let payload = bundle.map_or(&datagram.payload, |it| &it.message);
         let wall = clock::wall_at(now);
         let mut rest = match MessageReceiver::new(payload, self.prefix) {
             Ok(receiver) => receiver,
@@ -136,6 +139,7 @@ impl Receive for ParticipantCore {
             now,
             wall,
             datagram: payload,
+            bundle,
         };
         let mut routing = self.routing.load();
         let peer = routing.peer(rest.source());

@@ -9,6 +9,8 @@ use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Plain, Target};
 use whimbrel_wire::message::Submessage;
 
 use super::{ReaderCore, ReaderState};
+use crate::driver::packing::InflatedBundle;
+use crate::driver::sync::MutexGuard;
 
 /// When a datagram arrived, and what it is.
 #[derive(Clone, Copy)]
@@ -16,9 +18,20 @@ pub(crate) struct Arrival<'a> {
     pub(crate) now: Instant,
     pub(crate) wall: Timestamp,
     pub(crate) datagram: &'a SharedBytes,
+    /// The bundle that it was, where it came as one block.
+    pub(crate) bundle: Option<&'a InflatedBundle>,
 }
 
 impl ReaderCore {
+    /// The lock, after `arrival` that has something for this reader was counted.
+    fn lock_for(&self, arrival: Arrival<'_>) -> MutexGuard<'_, ReaderState> {
+        let mut state = self.lock();
+        if let Some(bundle) = arrival.bundle {
+            bundle.count_at(self.guid.entity, &mut state.bundles);
+        }
+        state
+    }
+
     /// A submessage of the matched writer `from`.
     pub(crate) fn receive(
         &self,
@@ -26,7 +39,7 @@ impl ReaderCore {
         from: Guid,
         inbound: &Inbound<'_>,
     ) -> Result<(), Reject> {
-        let mut state = self.lock();
+        let mut state = self.lock_for(arrival);
         let outcome = state.receive(arrival, from, inbound);
         self.drain(state, arrival.now);
         outcome
@@ -44,7 +57,7 @@ impl ReaderCore {
         mut refuse: impl FnMut(Reject),
     ) -> Option<Result<Inbound<'a>, Reject>> {
         let target = first.target();
-        let mut state = self.lock();
+        let mut state = self.lock_for(arrival);
         let next = state.receive_rest(arrival, (from, target), Some(Ok(first)), rest, &mut refuse);
         self.drain(state, arrival.now);
         next
@@ -63,7 +76,7 @@ impl ReaderCore {
             writer: from,
             reader: readers,
         };
-        let mut state = self.lock();
+        let mut state = self.lock_for(arrival);
         let said = match first {
             Plain::Sample(alike) => state.take_in(arrival, from, alike).map(|()| true),
             Plain::Part(part) => {
@@ -156,6 +169,7 @@ impl ReaderState {
             now,
             wall,
             datagram,
+            ..
         } = arrival;
         let Self {
             machine, compactor, ..

@@ -230,6 +230,7 @@ calls! {
             let matched = w.reader.matched_publications();
             w.reader.matched_publication_data(matched.first().copied().unwrap_or_default())
         };
+        bundle_compression_statistics: |w| w.reader.bundle_compression_statistics();
         compression_statistics: |w| w.reader.compression_statistics();
         statistics: |w| w.reader.statistics();
         memory: |w| w.reader.memory();
@@ -266,6 +267,7 @@ calls! {
         guid: |w| w.raw_reader().guid();
         take: |w| w.raw_reader().take(1);
         wait_for_data: |w| w.raw_reader().wait_for_data(w.patience);
+        bundle_compression_statistics: |w| w.raw_reader().bundle_compression_statistics();
         compression_statistics: |w| w.raw_reader().compression_statistics();
         statistics: |w| w.raw_reader().statistics();
     }
