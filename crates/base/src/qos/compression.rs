@@ -1,4 +1,20 @@
 //! How samples are made smaller: the part of DATA_REPRESENTATION that Connext added.
+//!
+//! What keeps a writer and a reader from matching is the request/offered rule of Connext, for its
+//! three codecs: the writer's must be among those that the reader says it takes. A reader that says
+//! nothing of codecs, as those of other vendors, matches and is sent plain samples. The codecs of
+//! our own are no part of that rule, since nobody else could know of them: whoever does not take
+//! the writer's, one of ours with another list included, matches and is sent plain samples.
+//!
+//! | the writer offers | the reader takes | they |
+//! |---|---|---|
+//! | ZLIB | ZLIB, maybe others | match, compressed |
+//! | ZLIB | LZ4, or LZO, or explicitly none | do not match |
+//! | ZLIB | (says nothing) | match, plain |
+//! | LZO | LZO, maybe others | match, compressed |
+//! | LZO | ZLIB, or ZSTD, or explicitly none | match, plain |
+//! | LZO | (says nothing) | match, plain |
+//! | nothing | anything | match, plain |
 
 use core::fmt;
 use core::ops::BitOr;
@@ -153,14 +169,11 @@ impl Compression {
     }
 
     /// True when a reader with these settings may match a writer with `offered`: it takes the
-    /// codec, or has never heard of such codecs and is served plain samples.
+    /// codec, says nothing of codecs, or that is one of our own. See the module.
     pub fn accepts(&self, offered: CompressionIds) -> bool {
-        let Some(known) = self.compression_ids else {
-            return true;
-        };
-        let stranger =
-            offered.intersects(CompressionIds::OWN) && !known.intersects(CompressionIds::OWN);
-        offered.is_empty() || known.intersects(offered) || stranger
+        let asked = offered.and(CompressionIds::SHARED);
+        let takes = |known: CompressionIds| known.intersects(asked);
+        asked.is_empty() || self.compression_ids.is_none_or(takes)
     }
 }
 
@@ -216,10 +229,17 @@ mod tests {
         check(zlib, Some(zlib | lz4), true, true);
         check(zlib, Some(lz4), false, false);
         check(zlib, Some(none), false, false);
-        let zstd = CompressionIds::ZSTD;
+        // A codec of our own never keeps anybody from matching, nor does it stand for another.
+        let (zstd, lzo) = (CompressionIds::ZSTD, CompressionIds::LZO);
+        check(zstd, None, true, false);
         check(zstd, Some(CompressionIds(7)), true, false);
         check(zstd, Some(CompressionIds::ALL), true, true);
-        check(zstd, Some(CompressionIds::LZO), false, false);
+        check(zstd, Some(zstd | zlib), true, true);
+        for known in [zlib, lzo, none, zlib | lzo] {
+            check(zstd, Some(known), true, false);
+        }
+        check(zlib, Some(lzo), false, false);
+        check(zlib, Some(zlib | lzo), true, true);
         let mut writer = of(Some(zlib));
         assert_eq!(writer.offered(), zlib);
         writer.writer_compression_threshold = None;

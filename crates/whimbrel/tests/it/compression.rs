@@ -179,19 +179,51 @@ fn bundles_leave_plain_where_a_reader_does_not_take_the_codec() {
 
 #[test]
 fn a_codec_that_a_reader_does_not_take_is_named() {
-    let (here, there) = pair();
-    let reader = reader(&there, reader_qos().compression_ids(CompressionIds::LZ4));
-    let writer = writer(&here, writer_qos(CompressionIds::ZLIB)).unwrap();
-    let deadline = std::time::Instant::now() + PATIENCE;
-    let status = loop {
-        let status = writer.offered_incompatible_qos_status();
-        if status.total_count > 0 || std::time::Instant::now() > deadline {
-            break status;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    };
-    assert_eq!(status.last_policy, PolicyId::DataRepresentation);
-    drop(reader);
+    let (zlib, lz4, lzo) = (
+        CompressionIds::ZLIB,
+        CompressionIds::LZ4,
+        CompressionIds::LZO,
+    );
+    for taken in [lz4, lzo, CompressionIds::NONE] {
+        let (here, there) = pair();
+        let reader = reader(&there, reader_qos().compression_ids(taken));
+        let writer = writer(&here, writer_qos(zlib)).unwrap();
+        let deadline = std::time::Instant::now() + PATIENCE;
+        let (offered, requested) = loop {
+            let offered = writer.offered_incompatible_qos_status();
+            let requested = reader.requested_incompatible_qos_status();
+            let told = offered.total_count > 0 && requested.total_count > 0;
+            if told || std::time::Instant::now() > deadline {
+                break (offered, requested);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        let policies = (offered.last_policy, requested.last_policy);
+        let named = PolicyId::DataRepresentation;
+        assert_eq!(policies, (named, named), "{taken}");
+    }
+}
+
+#[test]
+fn a_codec_of_our_own_keeps_nobody_from_matching() {
+    let (zlib, lzo, huffman) = (
+        CompressionIds::ZLIB,
+        CompressionIds::LZO,
+        CompressionIds::HUFFMAN,
+    );
+    for (offered, taken) in [
+        (lzo, huffman),
+        (huffman, lzo),
+        (lzo, zlib),
+        (lzo, CompressionIds::NONE),
+    ] {
+        let (here, there) = pair();
+        let writer = writer(&here, writer_qos(offered)).unwrap();
+        let reader = reader(&there, reader_qos().compression_ids(taken));
+        exchange(&writer, &[&reader], &[100, 5000]);
+        assert_eq!(reader.compression_statistics().samples, 0, "{offered}");
+        assert_eq!(writer.compression_statistics().not_taken, 2, "{offered}");
+    }
 }
 
 #[test]
