@@ -45,6 +45,7 @@ pub mod deadline;
 pub mod discovery;
 pub mod message;
 pub mod outbox;
+mod packing;
 pub mod participant;
 mod patience;
 pub mod peer;

@@ -24,6 +24,7 @@ use whimbrel_wire::submessage::{
 
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
+use crate::packing::Packing;
 use crate::writer::{Change, Form};
 
 /// Byte order of what we send.
@@ -71,7 +72,7 @@ pub struct MessageBuilder {
     destination: GuidPrefix,
     /// Octets of the largest of the large samples to which messages belong.
     bulk: Option<usize>,
-    packs: bool,
+    packing: Packing,
     shares: bool,
     /// Whole changes in the message that are not compressed.
     plain_changes: usize,
@@ -107,14 +108,14 @@ impl MessageBuilder {
         self.bulk = sample_bytes;
     }
 
-    /// Whether messages leave by [`Outbox::send_shared_bundle`] from now on; they must name no
-    /// participant.
-    pub fn set_packs(&mut self, packs: bool) {
-        self.packs = packs;
+    /// To which addresses messages leave by [`Outbox::send_shared_bundle`] from now on; they must
+    /// name no participant.
+    pub(crate) fn set_packing(&mut self, packing: Packing) {
+        self.packing = packing;
     }
 
-    /// Whether messages leave by [`Outbox::send_shared`] from now on; they must name no
-    /// participant.
+    /// Whether messages leave by [`Outbox::send_shared`] from now on, where not by that; they must
+    /// name no participant.
     pub fn set_shares(&mut self, shares: bool) {
         self.shares = shares;
     }
@@ -197,10 +198,26 @@ impl MessageBuilder {
 
     fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
         if let Some(sample_bytes) = self.bulk {
-            outbox.send_bulk(to, slices, sample_bytes);
-        } else if self.packs {
-            outbox.send_shared_bundle(to, slices, (self.plain_changes, self.bytes_max));
-        } else if self.shares {
+            return outbox.send_bulk(to, slices, sample_bytes);
+        }
+        let limits = (self.plain_changes, self.bytes_max);
+        match &self.packing {
+            Packing::Nowhere => self.leave_plain(slices, to, outbox),
+            Packing::Everywhere => outbox.send_shared_bundle(to, slices, limits),
+            Packing::Some(sides) => {
+                let (taking, others) = sides.of(to);
+                if !taking.is_empty() {
+                    outbox.send_shared_bundle(&taking, slices, limits);
+                }
+                if !others.is_empty() {
+                    self.leave_plain(slices, &others, outbox);
+                }
+            }
+        }
+    }
+
+    fn leave_plain(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
+        if self.shares {
             outbox.send_shared(to, slices, self.bytes_max);
         } else {
             outbox.send(to, slices);

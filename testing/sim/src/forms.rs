@@ -171,6 +171,15 @@ pub fn of_node(scenario: &Scenario, node: usize) -> CompressionIds {
     }
 }
 
+/// The codecs by which whole messages may come to a node: also those that it does not take where
+/// it hears what is for others in its group.
+pub fn heard_by_node(scenario: &Scenario, node: usize) -> CompressionIds {
+    if scenario.multicast_data {
+        return CompressionIds::ALL;
+    }
+    of_node(scenario, node)
+}
+
 fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
     let known = CODECS.iter().find(|it| it.0 == codec);
     known.map(|it| it.1)
@@ -210,14 +219,20 @@ pub fn packed_message(codec: CompressionIds, message: &[u8]) -> Option<Vec<u8>> 
     PackedMessage::finish(header, codec, bytes, &mut out).then_some(out)
 }
 
-/// The plain message, where `datagram` is compressed as a whole.
+/// The plain message, where `datagram` is compressed as a whole for who `takes` that.
 ///
 /// # Errors
-/// What is not as it says.
-pub fn plain_message(datagram: &[u8]) -> Result<Option<SharedBytes>, Reject> {
+/// What is not as it says, and a codec that is not taken.
+pub fn plain_message(
+    datagram: &[u8],
+    takes: CompressionIds,
+) -> Result<Option<SharedBytes>, Reject> {
     let Some(packed) = PackedMessage::parse(datagram)? else {
         return Ok(None);
     };
+    if !takes.intersects(packed.codec) {
+        return Err(Reject::new(RejectKind::Codec, HEAD_BYTES));
+    }
     let mut out = packed.header.to_vec();
     out.resize(packed.header.len() + packed.plain_bytes, 0);
     let plain = &mut out[packed.header.len()..];

@@ -144,13 +144,16 @@ pub struct Node {
     /// Its participant, where there is discovery.
     pub participant: Option<Participant>,
     participant_changed: bool,
+    /// Codecs by which it said that it takes whole messages.
+    takes: CompressionIds,
 }
 
 impl Node {
-    /// A node without endpoints.
-    pub fn new(prefix: GuidPrefix) -> Self {
+    /// A node without endpoints, to which whole messages may come compressed as `takes` says.
+    pub fn new(prefix: GuidPrefix, takes: CompressionIds) -> Self {
         Self {
             prefix,
+            takes,
             writers: Vec::new(),
             readers: Vec::new(),
             participant: None,
@@ -168,7 +171,7 @@ impl Node {
         wall: Timestamp,
         arrived: &Arrived,
     ) -> Result<(), Reject> {
-        let plain = forms::plain_message(&arrived.bytes)?;
+        let plain = forms::plain_message(&arrived.bytes, self.takes)?;
         let bytes = plain.as_ref().unwrap_or(&arrived.bytes);
         for inbound in MessageReceiver::new(bytes, self.prefix)? {
             let inbound = inbound?;

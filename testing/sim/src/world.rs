@@ -167,7 +167,9 @@ impl World {
         let mut world = Self {
             network,
             model,
-            nodes: (0..count).map(|node| Node::new(prefix(node, 0))).collect(),
+            nodes: (0..count)
+                .map(|node| Node::new(prefix(node, 0), forms::heard_by_node(&scenario, node)))
+                .collect(),
             next_of_node: vec![None; count],
             lives: vec![0; count],
             processes: 0,

@@ -3,6 +3,14 @@
 use core::fmt;
 
 /// When the samples of a writer share messages, which every implementation understands.
+///
+/// Where the writer compresses, each bundle leaves compressed as a whole to those addresses at
+/// which only participants of this implementation listen that announced the codec and whose
+/// readers take it, and plain to all others, at the same time. So a reader of another vendor
+/// changes nothing for the others, but where it hears them by the same multicast group, or another
+/// reader of the same participant takes no codec: there one plain message serves all, since a
+/// second one would be octets in addition. Samples in a bundle are then not compressed one by one,
+/// unless some reader takes only that. Loss is repaired sample by sample.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Bundling {
     /// Samples that come faster than they can be sent leave together, those of several writers of

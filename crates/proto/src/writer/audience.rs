@@ -7,34 +7,34 @@ use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::sorted::SortedMap;
 
 use super::reader_proxy::ReaderProxy;
+use crate::packing::Packing;
+use crate::peer::MatchedReader;
+
+/// Who has an address.
+#[derive(Debug, Default)]
+struct Uses {
+    readers: usize,
+    /// Of these, those whose participant takes no messages compressed by the writer's codec.
+    plain: usize,
+}
 
 /// Who listens to a writer, in sum.
 #[derive(Debug)]
 pub(super) struct Audience {
     /// Every address of a reader once, in the order in which they came.
     destinations: Vec<Locator>,
-    /// How many readers have the address.
-    uses: SortedMap<Locator, usize>,
+    uses: SortedMap<Locator, Uses>,
     /// Stands for the destinations, in their order.
     mark: u64,
     message_bytes_max: usize,
     inline_qos: bool,
     holds_history: bool,
-    packed_messages: CompressionIds,
-}
-
-impl Default for Audience {
-    fn default() -> Self {
-        Self {
-            destinations: Vec::new(),
-            uses: SortedMap::new(),
-            mark: mark_of(&[]),
-            message_bytes_max: usize::MAX,
-            inline_qos: false,
-            holds_history: false,
-            packed_messages: CompressionIds::ALL,
-        }
-    }
+    /// How messages are compressed as a whole, if they are.
+    codec: CompressionIds,
+    /// Where they leave so.
+    packing: Packing,
+    /// Some reader takes changes by that codec, but no messages.
+    takes_changes_only: bool,
 }
 
 /// A number for `destinations` that others hardly have. FNV-1a.
@@ -49,33 +49,68 @@ fn mark_of(destinations: &[Locator]) -> u64 {
 }
 
 impl Audience {
-    /// Somebody listens at `locators`.
-    pub(super) fn add(&mut self, locators: &[Locator]) {
-        for locator in locators {
+    /// Nobody yet, of a writer whose messages are compressed by `codec`, or by none.
+    pub(super) fn new(codec: CompressionIds) -> Self {
+        let mut audience = Self {
+            destinations: Vec::new(),
+            uses: SortedMap::new(),
+            mark: 0,
+            message_bytes_max: usize::MAX,
+            inline_qos: false,
+            holds_history: false,
+            codec,
+            packing: Packing::Nowhere,
+            takes_changes_only: false,
+        };
+        audience.note_destinations();
+        audience
+    }
+
+    /// `reader` listens where it says.
+    pub(super) fn add(&mut self, reader: &MatchedReader) {
+        let plain = usize::from(!self.takes_messages(reader));
+        for locator in reader.push_to() {
             let destinations = &mut self.destinations;
-            self.uses.change(*locator, usize::default, |uses| {
-                if *uses == 0 {
+            self.uses.change(*locator, Uses::default, |uses| {
+                if uses.readers == 0 {
                     destinations.push(*locator);
                 }
-                *uses = uses.saturating_add(1);
+                uses.readers = uses.readers.saturating_add(1);
+                uses.plain = uses.plain.saturating_add(plain);
             });
         }
-        self.mark = mark_of(&self.destinations);
+        self.note_destinations();
     }
 
     /// Takes back one [`Audience::add`].
-    pub(super) fn remove(&mut self, locators: &[Locator]) {
-        for locator in locators {
+    pub(super) fn remove(&mut self, reader: &MatchedReader) {
+        let plain = usize::from(!self.takes_messages(reader));
+        for locator in reader.push_to() {
             let Some(uses) = self.uses.get_mut(locator) else {
                 continue;
             };
-            *uses = uses.saturating_sub(1);
-            if *uses == 0 {
+            uses.readers = uses.readers.saturating_sub(1);
+            uses.plain = uses.plain.saturating_sub(plain);
+            if uses.readers == 0 {
                 self.uses.remove(locator);
                 self.destinations.retain(|known| known != locator);
             }
         }
+        self.note_destinations();
+    }
+
+    fn takes_messages(&self, reader: &MatchedReader) -> bool {
+        reader.packed_messages.intersects(self.codec)
+    }
+
+    fn note_destinations(&mut self) {
         self.mark = mark_of(&self.destinations);
+        self.packing = if self.codec.is_empty() {
+            Packing::Nowhere
+        } else {
+            let everybody = |to: &Locator| self.uses.get(to).is_some_and(|it| it.plain == 0);
+            Packing::of(&self.destinations, everybody)
+        };
     }
 
     /// Looks at all `readers` of a writer that is `reliable` or not.
@@ -87,7 +122,7 @@ impl Audience {
         self.message_bytes_max = usize::MAX;
         self.inline_qos = false;
         self.holds_history = false;
-        self.packed_messages = CompressionIds::ALL;
+        self.takes_changes_only = false;
         for reader in readers {
             self.join(reliable, reader);
         }
@@ -97,7 +132,7 @@ impl Audience {
     pub(super) fn join(&mut self, reliable: bool, reader: &ReaderProxy) {
         self.message_bytes_max = self.message_bytes_max.min(reader.info.message_bytes_max);
         self.inline_qos |= reader.info.expects_inline_qos;
-        self.packed_messages = self.packed_messages.and(reader.info.packed_messages);
+        self.takes_changes_only |= reader.info.packed && !self.takes_messages(&reader.info);
         self.holds_history |= reliable && reader.holds_history();
     }
 
@@ -121,9 +156,14 @@ impl Audience {
         self.inline_qos
     }
 
-    /// Codecs by which every reader's participant takes whole messages.
-    pub(super) fn packed_messages(&self) -> CompressionIds {
-        self.packed_messages
+    /// Where everybody takes messages compressed as a whole, so that new changes leave so.
+    pub(super) fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    /// Some reader takes compressed changes, but no messages that are compressed as a whole.
+    pub(super) fn takes_changes_only(&self) -> bool {
+        self.takes_changes_only
     }
 
     /// Some reader needs what it has not acknowledged to be kept.
@@ -134,27 +174,64 @@ impl Audience {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::matched;
     use super::*;
     use core::net::SocketAddr;
 
+    fn at(port: u16) -> Locator {
+        Locator::from(SocketAddr::from(([127, 0, 0, 1], port)))
+    }
+
+    fn reader(ports: &[u16], packed_messages: CompressionIds) -> MatchedReader {
+        MatchedReader {
+            locators: ports.iter().copied().map(at).collect(),
+            packed_messages,
+            ..matched(true, false)
+        }
+    }
+
     #[test]
     fn an_address_is_served_as_long_as_somebody_listens_there() {
-        let at = |port| Locator::from(SocketAddr::from(([127, 0, 0, 1], port)));
-        let mut audience = Audience::default();
-        audience.add(&[at(1), at(2)]);
-        audience.add(&[at(2), at(3)]);
+        let none = CompressionIds::NONE;
+        let of = |ports: &[u16]| reader(ports, none);
+        let mut audience = Audience::new(none);
+        audience.add(&of(&[1, 2]));
+        audience.add(&of(&[2, 3]));
         assert_eq!(audience.destinations(), [at(1), at(2), at(3)]);
         let mark = audience.mark();
-        audience.remove(&[at(1), at(2)]);
+        audience.remove(&of(&[1, 2]));
         assert_ne!(audience.mark(), mark);
-        audience.add(&[at(1)]);
-        audience.remove(&[at(1)]);
-        let mut same = Audience::default();
-        same.add(&[at(2), at(3)]);
+        audience.add(&of(&[1]));
+        audience.remove(&of(&[1]));
+        let mut same = Audience::new(none);
+        same.add(&of(&[2, 3]));
         assert_eq!(audience.mark(), same.mark());
         assert_eq!(audience.destinations(), [at(2), at(3)]);
-        audience.remove(&[at(9)]);
-        audience.remove(&[at(2), at(3)]);
+        audience.remove(&of(&[9]));
+        audience.remove(&of(&[2, 3]));
         assert!(audience.destinations().is_empty() && audience.uses.is_empty());
+    }
+
+    #[test]
+    fn one_who_takes_no_compressed_messages_decides_for_its_addresses_only() {
+        let (none, lz4) = (CompressionIds::NONE, CompressionIds::LZ4);
+        let mut audience = Audience::new(lz4);
+        audience.add(&reader(&[1, 2], lz4));
+        assert!(matches!(audience.packing(), Packing::Everywhere));
+        let other = reader(&[2, 3], CompressionIds::ZLIB);
+        audience.add(&other);
+        let Packing::Some(sides) = audience.packing() else {
+            panic!("some take them")
+        };
+        let (taking, others) = sides.of(audience.destinations());
+        assert_eq!((&*taking, &*others), (&[at(1)][..], &[at(2), at(3)][..]));
+        audience.remove(&other);
+        assert!(matches!(audience.packing(), Packing::Everywhere));
+        let mut plain = Audience::new(none);
+        plain.add(&reader(&[1], CompressionIds::ALL));
+        assert!(!plain.packing().is_somewhere());
+        let mut alone = Audience::new(lz4);
+        alone.add(&reader(&[1], none));
+        assert!(!alone.packing().is_somewhere());
     }
 }

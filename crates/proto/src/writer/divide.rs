@@ -1,7 +1,8 @@
 //! Which readers get changes compressed.
 //!
 //! Where all take that, or none does, everything leaves to all of them in one form. Else the
-//! addresses are divided: those at which somebody takes plain changes only get these. The readers
+//! addresses are divided: those at which somebody takes plain changes only get these, since what is
+//! sent there reaches everybody there and a second form would be octets in addition. The readers
 //! at the others, which must be reliable, stand apart: compressed changes that fit a message are
 //! pushed to them as ever, larger ones reach them as repairs do, each reader at its own pace, so
 //! that numbers of fragments mean one thing to one reader.

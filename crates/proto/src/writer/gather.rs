@@ -97,11 +97,11 @@ impl Writer {
     }
 
     /// The largest payload that would now leave with others in one compressed message, so that
-    /// nothing is gained by compressing it alone; zero where changes leave alone, or some reader
-    /// takes no such messages.
+    /// nothing is gained by compressing it alone; zero where changes leave alone, no reader takes
+    /// such messages, or some reader takes compressed changes only.
     pub fn packed_together_bytes_max(&self) -> usize {
-        let taken = self.audience.packed_messages();
-        if !taken.intersects(self.config.packed_messages) || !self.bundle.is_gathering() {
+        let gains = self.audience.packing().is_somewhere() && !self.audience.takes_changes_only();
+        if !gains || !self.bundle.is_gathering() {
             return 0;
         }
         let room = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
@@ -128,8 +128,7 @@ impl Writer {
     pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
         self.departed = false;
         let nobody = self.audience.destinations().is_empty();
-        let taken = self.audience.packed_messages();
-        let packs = taken.intersects(self.config.packed_messages);
+        let packs = self.audience.packing().is_somewhere();
         // Only what is compressed alike leaves together.
         let way = if packs {
             self.config.packed_messages.0

@@ -27,12 +27,12 @@ impl Writer {
         if let Some(known) = self.readers.get_mut(&guid) {
             let old = core::mem::replace(&mut known.info, reader);
             if !known.aside {
-                self.audience.add(known.info.push_to());
-                self.audience.remove(old.push_to());
+                self.audience.add(&known.info);
+                self.audience.remove(&old);
             }
             self.survey();
         } else {
-            self.audience.add(reader.push_to());
+            self.audience.add(&reader);
             let history = self.config.durable && reader.durable;
             let first = if history {
                 self.history.first()
@@ -158,7 +158,7 @@ impl Writer {
             if gone.aside {
                 self.aside = self.aside.saturating_sub(1);
             } else {
-                self.audience.remove(gone.info.push_to());
+                self.audience.remove(&gone.info);
             }
             self.heartbeats_due.retain(|due| *due != reader);
             self.repairs.touch(reader);

@@ -220,7 +220,7 @@ impl Writer {
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes, false),
             history: HistoryCache::new(Account::new(config.budget.clone())),
             readers: BTreeMap::new(),
-            audience: Audience::default(),
+            audience: Audience::new(config.packed_messages),
             aside: 0,
             forms: Forms::default(),
             repairs: Agenda::default(),

@@ -76,12 +76,12 @@ impl Writer {
                 (false, true) => {
                     reader.aside = true;
                     self.aside = self.aside.saturating_add(1);
-                    self.audience.remove(reader.info.push_to());
+                    self.audience.remove(&reader.info);
                 }
                 (true, false) => {
                     reader.aside = false;
                     self.aside = self.aside.saturating_sub(1);
-                    self.audience.add(reader.info.push_to());
+                    self.audience.add(&reader.info);
                     stepped_in = true;
                 }
                 _ => {}
@@ -102,7 +102,7 @@ impl Writer {
         if proxy.aside && proxy.info.reliable && proxy.acked < last {
             proxy.aside = false;
             self.aside = self.aside.saturating_sub(1);
-            self.audience.add(proxy.info.push_to());
+            self.audience.add(&proxy.info);
             if self.forms.packed {
                 self.choose_forms();
             }

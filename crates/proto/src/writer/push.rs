@@ -12,6 +12,7 @@ use super::history::Change;
 use super::{Writer, bucket};
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
+use crate::packing::Packing;
 
 impl Writer {
     /// Sends changes that have not left yet to every reader's address.
@@ -48,7 +49,7 @@ impl Writer {
             self.hurry_heartbeat(now);
         }
         message.flush(self.audience.destinations(), outbox);
-        message.set_packs(false);
+        message.set_packing(Packing::Nowhere);
         message.set_shares(false);
         if sealed {
             self.bundle.message = Some(message);
@@ -115,8 +116,6 @@ impl Writer {
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
     fn begin_push(&mut self, sealed: bool) -> Box<MessageBuilder> {
-        let taken = self.audience.packed_messages();
-        let packs = taken.intersects(self.config.packed_messages);
         let mut message = if sealed {
             self.bundle.is_sealed = false;
             MessageBuilder::lent_by(&mut self.bundle.message, self.config.guid.prefix)
@@ -125,8 +124,8 @@ impl Writer {
             message.begin(self.bundle_bytes_max());
             message
         };
-        message.set_packs(packs);
-        message.set_shares(!packs);
+        message.set_packing(self.audience.packing().clone());
+        message.set_shares(true);
         message
     }
 

@@ -12,6 +12,16 @@ fn pair() -> (DomainParticipant, DomainParticipant) {
     pair_set_up(|builder| builder.in_process(InProcess::Off))
 }
 
+/// Gives participants that meet, whose samples cross the network.
+fn joining() -> impl Fn() -> DomainParticipant {
+    let tag = tag();
+    move || {
+        let builder = DomainParticipant::builder(77).domain_tag(&tag);
+        let builder = builder.interfaces("lo").in_process(InProcess::Off);
+        builder.build().unwrap()
+    }
+}
+
 fn blob(number: u32, length: usize) -> Blob {
     let text = b"0042 [INFO] what is written here comes again, ".iter();
     let mut bytes: Vec<u8> = text.copied().cycle().take(length).collect();
@@ -94,15 +104,7 @@ fn every_codec_carries_samples_of_every_size() {
 
 #[test]
 fn readers_without_the_codec_get_plain_samples_at_the_same_time() {
-    let tag = tag();
-    let join = || {
-        let builder = DomainParticipant::builder(77).domain_tag(&tag);
-        builder
-            .interfaces("lo")
-            .in_process(InProcess::Off)
-            .build()
-            .unwrap()
-    };
+    let join = joining();
     let (here, one, other) = (join(), join(), join());
     let writer = writer(&here, writer_qos(CompressionIds::LZO)).unwrap();
     let takes = reader(&one, reader_qos());
@@ -175,6 +177,34 @@ fn bundles_leave_plain_where_a_reader_does_not_take_the_codec() {
         );
         assert_eq!(there.diagnostics().inflated.0 > 0, packed > 0);
     }
+}
+
+#[test]
+fn readers_get_bundles_compressed_beside_one_that_does_not_take_the_codec() {
+    let join = joining();
+    let (here, one, other) = (join(), join(), join());
+    let qos = writer_qos(CompressionIds::LZO).bundling(Bundling::up_to(20_000));
+    let writer = writer(&here, qos).unwrap();
+    let takes = reader(&one, reader_qos());
+    // Says what other vendors say.
+    let plain = reader(&other, reader_qos().compression_ids(CompressionIds(7)));
+    writer.wait_for_matched(2, PATIENCE).unwrap();
+    let all: Vec<Blob> = (0..200).map(|number| blob(number, 500)).collect();
+    writer.write_batch(&all).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    for reader in [&takes, &plain] {
+        let taken = reader.take(200).unwrap();
+        assert!(taken.iter().map(|it| it.data()).eq(all.iter().map(Some)));
+    }
+    let sent = writer.bundle_compression_statistics();
+    let (came, not) = (
+        takes.bundle_compression_statistics(),
+        plain.bundle_compression_statistics(),
+    );
+    assert!(sent.bundles > 3 && sent.ratio() > 2.0, "{sent:?}");
+    assert_eq!((came.bundles, not.bundles), (sent.bundles, 0));
+    assert_eq!(other.diagnostics().inflated.0, 0);
+    assert_eq!(writer.compression_statistics().samples, 0, "none alone");
 }
 
 #[test]
