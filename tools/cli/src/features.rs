@@ -17,6 +17,9 @@ that takes QoS, never accepted in silence. The column *here* is what those very 
 RxO: a writer offers, a reader requests. Changeable: may change once the entity exists.
 ";
 
+/// What stands below it.
+const BEYOND: &str = include_str!("features/beyond.md");
+
 /// A row, as JSON shows it.
 #[derive(Serialize, Debug)]
 struct Row {
@@ -80,5 +83,6 @@ fn markdown(rows: &[Row], output: &mut Output) -> Result<(), Failure> {
             tests.join(", ")
         ))?;
     }
-    Ok(())
+    output.line("")?;
+    output.line(BEYOND.trim_end())
 }

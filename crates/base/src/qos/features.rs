@@ -293,6 +293,16 @@ features! {
             set.reader.data_representation.compression.compression_ids = Some(CompressionIds::LZ4);
         },
         ["crates/whimbrel/tests/it/compression.rs::every_codec_carries_samples_of_every_size"];
+    DataRepresentation "compression level"
+        |set| {
+            endpoints!(set, data_representation.compression.writer_compression_level = 1)
+        },
+        ["crates/compress/src/tests.rs::everything_comes_back_at_every_level"];
+    DataRepresentation "compression threshold"
+        |set| {
+            endpoints!(set, data_representation.compression.writer_compression_threshold = None)
+        },
+        ["crates/whimbrel/tests/it/compression.rs::nothing_is_compressed_unless_asked_for"];
     TypeConsistency "types are compared by name" |_| (),
         ["crates/whimbrel/tests/it/statuses.rs::topics_hear_of_other_types_under_their_name"];
     TypeConsistency "any other rule" |set| {

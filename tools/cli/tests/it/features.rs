@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use whimbrel::qos::CompressionIds;
+
 use super::{finish, program};
 
 fn repository() -> &'static Path {
@@ -27,13 +29,31 @@ fn the_tests_it_names_exist() {
     assert!(rows.len() > 40);
     for row in rows {
         for test in row["tests"].as_array().unwrap() {
-            let test = test.as_str().unwrap();
-            let (file, name) = test.split_once("::").unwrap();
-            let text = fs::read_to_string(repository().join(file)).unwrap();
-            let is_test = text.contains(&format!("#[test]\nfn {name}()"))
-                || text.contains(&format!("#[test]\n    fn {name}()"));
-            assert!(is_test, "{test} is not a test");
+            check_test(test.as_str().unwrap());
         }
+    }
+    let page = fs::read_to_string(repository().join("docs/features.md")).unwrap();
+    let beyond = page.split("\n## Codecs\n").nth(1).unwrap();
+    let quoted = beyond.split('`').skip(1).step_by(2);
+    let named: Vec<_> = quoted.filter(|it| it.contains(".rs::")).collect();
+    assert!(named.len() > 9, "{named:?}");
+    named.into_iter().for_each(check_test);
+}
+
+/// Sees that `test`, a file of this repository, `::` and a name, is one.
+fn check_test(test: &str) {
+    let (file, name) = test.split_once("::").unwrap();
+    let text = fs::read_to_string(repository().join(file)).unwrap();
+    let is_test = text.contains(&format!("#[test]\nfn {name}()"))
+        || text.contains(&format!("#[test]\n    fn {name}()"));
+    assert!(is_test, "{test} is not a test");
+}
+
+#[test]
+fn every_codec_is_in_the_table() {
+    let page = fs::read_to_string(repository().join("docs/features.md")).unwrap();
+    for codec in CompressionIds::ALL.iter() {
+        assert!(page.contains(&format!("\n| {codec} | ")), "{codec}");
     }
 }
 
