@@ -222,7 +222,7 @@ pub(crate) fn advice(verdict: &RuleVerdict) -> &'static str {
         }
         Some(PolicyId::DataRepresentation) => {
             "let the reader accept the first representation that the writer offers, and, where the \
-             writer compresses, a codec of its kind (`compression_ids`)"
+             writer compresses by ZLIB, BZIP2 or LZ4, that codec (`compression_ids`)"
         }
         Some(_) => "give both sides the same value",
     }
