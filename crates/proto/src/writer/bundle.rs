@@ -190,7 +190,12 @@ impl Bundle {
         self.rate.note_departure(began, ended);
     }
 
-    /// What is written next could not have come sooner by `took`.
+    /// What left last had to wait for room at the socket.
+    pub(super) fn note_full(&mut self) {
+        self.rate.note_full();
+    }
+
+    /// What is written next was compressed alone, which took so long.
     pub(super) fn note_packing(&mut self, took: Duration) {
         self.rate.note_packing(took);
     }

@@ -108,6 +108,12 @@ impl Writer {
         (room / 2).saturating_sub(DATA_HEAD_BYTES.saturating_add(INLINE_QOS_BYTES))
     }
 
+    /// The socket was busy: what left last had to wait for room there, as would what is written
+    /// next.
+    pub fn note_full(&mut self) {
+        self.bundle.note_full();
+    }
+
     /// To compress what is written next took so long: that is part of sending it, and no pause.
     pub fn note_packing(&mut self, took: Duration) {
         self.bundle.note_packing(took);

@@ -28,6 +28,9 @@ const SEND_COST: Duration = Duration::from_micros(5);
 const SEND_COST_MIN: Duration = Duration::from_micros(2);
 const SEND_COST_MAX: Duration = Duration::from_micros(10);
 
+/// What is believed of what compressing a change takes before it is sent.
+const PACKING_COST_MAX: Duration = Duration::from_micros(100);
+
 /// Of changes that do not come fast, one of so many shows what sending takes: to look at the clock
 /// after each would cost more than is learnt from it.
 const UNMEASURED_MAX: u32 = 8;
@@ -144,6 +147,10 @@ pub(super) struct Rate {
     ready_at: Instant,
     /// What sending takes.
     cost: Duration,
+    /// What compressing a change takes that leaves alone.
+    packing: Duration,
+    /// The last to leave found no room at the socket and had to wait for it.
+    was_full: bool,
     /// Changes since that was measured.
     unmeasured: u32,
     streak: Streak,
@@ -154,6 +161,8 @@ impl Default for Rate {
         Self {
             ready_at: Instant::ZERO,
             cost: SEND_COST,
+            packing: Duration::ZERO,
+            was_full: false,
             unmeasured: UNMEASURED_MAX,
             streak: Streak::NONE,
         }
@@ -163,8 +172,13 @@ impl Default for Rate {
 impl Rate {
     /// A change is written, `pressed` where it had to wait for room before; how it goes on.
     pub(super) fn note(&mut self, now: Instant, pressed: bool) -> Streak {
-        let pause = now.since(self.ready_at);
-        self.streak = self.streak.after(pause, self.cost, pressed);
+        let pause = if core::mem::take(&mut self.was_full) {
+            // However long it was: what came before it still fills the socket.
+            Duration::ZERO
+        } else {
+            now.since(self.ready_at)
+        };
+        self.streak = self.streak.after(pause, self.cost(), pressed);
         self.ready_at = self.streak.ready_at(now, self.cost);
         self.unmeasured = self.unmeasured.saturating_add(1);
         self.streak
@@ -193,9 +207,20 @@ impl Rate {
         self.cost = self.cost.times(3).plus(took).divided_by(4);
     }
 
-    /// What is written next could not have come sooner by `took`.
+    /// The last to leave found no room at the socket and had to wait for it.
+    pub(super) fn note_full(&mut self) {
+        self.was_full = true;
+    }
+
+    /// What is written next was compressed alone, which took so long: it could not have come
+    /// sooner.
     pub(super) fn note_packing(&mut self, took: Duration) {
+        if took.is_zero() {
+            return;
+        }
         self.ready_at = self.ready_at.after(took);
+        let took = took.min(PACKING_COST_MAX);
+        self.packing = self.packing.times(3).plus(took).divided_by(4);
     }
 
     /// True where the next change is one too many unless there is a pause before it.
@@ -212,9 +237,9 @@ impl Rate {
         self.streak.burst.is_over()
     }
 
-    /// What sending takes.
+    /// What it takes to send a change alone.
     pub(super) fn cost(&self) -> Duration {
-        self.cost
+        self.cost.plus(self.packing)
     }
 }
 
@@ -353,5 +378,48 @@ impl Deref for Share {
 impl Drop for Share {
     fn drop(&mut self) {
         self.0.writers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SENDING: Duration = Duration::from_micros(4);
+
+    /// Whether a stream with such pauses is found to be fast; `adapt` is called before each change.
+    fn is_fast(pause: Duration, adapt: impl Fn(&mut Rate)) -> bool {
+        let mut rate = Rate::default();
+        let mut now = Instant::ZERO.after(Duration::from_secs(1));
+        for _ in 0..100 {
+            now = now.after(pause);
+            adapt(&mut rate);
+            if rate.note(now, false).is_high() {
+                return true;
+            }
+            let began = now;
+            now = now.after(SENDING);
+            rate.note_departure(began, now);
+        }
+        false
+    }
+
+    #[test]
+    fn what_compressing_takes_is_part_of_sending() {
+        let pause = Duration::from_micros(4);
+        assert!(!is_fast(pause, |_| {}));
+        assert!(!is_fast(pause, |rate| rate.note_packing(Duration::ZERO)));
+        // The loop above would have called at `pause` after the departure but for the packing.
+        let took = Duration::from_micros(6);
+        assert!(is_fast(pause.plus(took), |rate| rate.note_packing(took)));
+        let pause = Duration::from_micros(40);
+        assert!(!is_fast(pause.plus(took), |rate| rate.note_packing(took)));
+    }
+
+    #[test]
+    fn a_socket_that_was_full_is_busy_however_long_the_pause() {
+        let pause = Duration::from_millis(1);
+        assert!(!is_fast(pause, |_| {}));
+        assert!(is_fast(pause, Rate::note_full));
     }
 }

@@ -37,6 +37,7 @@ impl<'a> SocketOutbox<'a> {
             way: Way {
                 oversize,
                 waits_left,
+                was_full: false,
             },
             joined: None,
             packer: None,
@@ -72,6 +73,11 @@ impl<'a> SocketOutbox<'a> {
     /// For discovery.
     pub(crate) fn control(sockets: &'a Sockets) -> Self {
         Self::new(sockets, Oversize::InPieces)
+    }
+
+    /// True where something found no room in a send buffer.
+    pub(crate) fn was_full(&self) -> bool {
+        self.way.was_full
     }
 
     /// Sends what was put together plain.

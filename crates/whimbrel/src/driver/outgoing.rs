@@ -28,6 +28,18 @@ pub(crate) enum Oversize {
 pub(crate) struct Way {
     pub(crate) oversize: Oversize,
     pub(crate) waits_left: usize,
+    /// Something found no room in a send buffer.
+    pub(crate) was_full: bool,
+}
+
+impl Way {
+    /// Waits a little for room on the way to `to` by `by`, for the same datagram before where
+    /// `has_waited`. Only waits in vain count: room that comes is used for as long as it comes.
+    pub(crate) fn wait_for_room(&mut self, by: &Outgoing, to: SocketAddr, has_waited: &mut bool) {
+        self.waits_left -= usize::from(std::mem::replace(has_waited, true));
+        self.was_full = true;
+        by.wait_for_room(to);
+    }
 }
 
 /// A socket by which one sends.

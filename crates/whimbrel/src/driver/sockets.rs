@@ -291,9 +291,7 @@ impl Sockets {
                     rest = rest.get(bytes..).unwrap_or_default();
                 }
                 Ok(SendOutcome::Full) if way.waits_left > 0 => {
-                    way.waits_left -= usize::from(has_waited);
-                    has_waited = true;
-                    by.wait_for_room(to);
+                    way.wait_for_room(by, to, &mut has_waited);
                 }
                 Ok(SendOutcome::Full) => {
                     let count = rest.len().div_ceil(usize::from(each).max(1));
@@ -346,10 +344,7 @@ impl Sockets {
                     return SendOutcome::Sent(bytes);
                 }
                 Ok(SendOutcome::Full) if way.waits_left > 0 => {
-                    // Only waits in vain count: room that comes is used for as long as it comes.
-                    way.waits_left -= usize::from(has_waited);
-                    has_waited = true;
-                    by.wait_for_room(to);
+                    way.wait_for_room(by, to, &mut has_waited);
                 }
                 Ok(SendOutcome::Full) => break,
                 Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,

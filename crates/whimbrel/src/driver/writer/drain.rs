@@ -63,6 +63,9 @@ impl WriterCore {
             outbox = outbox.in_pieces();
         }
         machine.poll_transmit(now, &mut outbox);
+        if outbox.was_full() {
+            machine.note_full();
+        }
         drop(outbox);
         self.count_waiting(&mut state);
         if state.machine.measures_departures() {
