@@ -19,6 +19,7 @@ pub use self::compactor::Compactor;
 pub use self::gathered::GatheredBytes;
 pub use self::large::LargeSlabs;
 pub use self::pool::BufferPool;
+use crate::copying;
 
 /// A read-only slice of a shared slab.
 #[derive(Clone, Default)]
@@ -42,7 +43,7 @@ impl SharedBytes {
 
     /// Copies `bytes`.
     pub fn copy_from(bytes: &[u8]) -> Self {
-        Self::from_vec(bytes.to_vec())
+        Self::from_vec(copying::to_vec(bytes))
     }
 
     /// The part `range` of this slice, sharing the slab; `None` when it does not lie inside.
@@ -54,6 +55,13 @@ impl SharedBytes {
             start,
             end,
         })
+    }
+
+    /// This slice without its first `len` octets.
+    #[must_use]
+    pub fn into_rest(self, len: usize) -> Self {
+        let start = self.start.saturating_add(len).min(self.end);
+        Self { start, ..self }
     }
 
     /// The part of this slice that `part`, borrowed from it, covers; `None` when `part` lies
@@ -179,6 +187,8 @@ mod tests {
         assert!(whole.slice(usize::MAX..usize::MAX).is_none());
         assert_eq!(whole.slice_of(&whole[4..6]).as_deref(), Some(&b"45"[..]));
         assert!(whole.slice_of(b"elsewhere").is_none());
+        assert_eq!(&*part.into_rest(2), b"4");
+        assert!(whole.into_rest(11).is_empty());
     }
 
     #[test]

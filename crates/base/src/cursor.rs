@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use crate::copying;
 use crate::reject::{Reject, RejectKind};
 
 /// Byte order of encoded numbers.
@@ -249,7 +250,7 @@ impl<'a> WriteCursor<'a> {
     /// Appends `bytes`.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        copying::append(self.bytes, bytes);
     }
 
     /// Appends `len` zero octets.

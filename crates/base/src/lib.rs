@@ -3,8 +3,8 @@
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
 //! tell of samples ([`sample`]), limits ([`limits`]), small tables ([`sorted`]), the checked byte
-//! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]) and
-//! the reasons for which bytes are refused ([`reject`]).
+//! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]),
+//! copies of many octets ([`copying`]) and the reasons for which bytes are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.
@@ -36,6 +36,7 @@ extern crate std;
 
 pub mod budget;
 pub mod buffer;
+pub mod copying;
 pub mod cursor;
 pub mod guid;
 pub mod instance;

@@ -21,6 +21,7 @@ use joining::Joining;
 
 mod joining;
 mod options;
+mod placing;
 mod receive;
 mod segments;
 pub use crate::datagram::Datagram;
@@ -320,6 +321,11 @@ impl UdpSocket {
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let name = self.name_of(to);
         let name = name.as_ref();
+        if !placing::is_read_quickly(parts) {
+            return placing::with_copy(parts, |whole| {
+                try_send(|| sys::send(&self.socket, whole, name))
+            });
+        }
         if let [only] = parts {
             return try_send(|| sys::send(&self.socket, only, name));
         }

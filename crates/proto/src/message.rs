@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use whimbrel_base::buffer::{GatheredBytes, SharedBytes};
+use whimbrel_base::copying;
 use whimbrel_base::cursor::{Endian, padding};
 use whimbrel_base::guid::{EntityId, GuidPrefix};
 use whimbrel_base::locator::Locator;
@@ -242,7 +243,7 @@ impl MessageBuilder {
         let small = payload.get(range.clone());
         if let Some(bytes) = small.filter(|bytes| bytes.len() <= COPIED_BYTES_MAX) {
             self.compose(|out| {
-                out.extend_from_slice(bytes);
+                copying::append(out, bytes);
                 out.resize(out.len().saturating_add(pad), 0);
             });
             return;
@@ -260,7 +261,7 @@ impl MessageBuilder {
             return;
         }
         if bytes.len() <= COPIED_BYTES_MAX {
-            self.compose(|out| out.extend_from_slice(&bytes));
+            self.compose(|out| copying::append(out, &bytes));
             return;
         }
         self.len = self.len.saturating_add(bytes.len());

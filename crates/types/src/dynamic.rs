@@ -10,6 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use whimbrel_base::copying;
 use whimbrel_base::reject::{Reject, RejectKind};
 
 use crate::decoder::Decoder;
@@ -134,7 +135,7 @@ fn sequence(element: Kind, input: &mut Decoder<'_>) -> Result<Value, Reject> {
     input.collection(element.is_primitive(), |input| {
         let len = input.length(1)?;
         if matches!(element, Kind::U8) {
-            return Ok(Value::Bytes(input.bytes(len)?.to_vec()));
+            return Ok(Value::Bytes(copying::to_vec(input.bytes(len)?)));
         }
         Ok(Value::Sequence(values(
             len,
@@ -149,7 +150,7 @@ fn array(len: usize, element: Kind, input: &mut Decoder<'_>) -> Result<Value, Re
     let shape = shape(element);
     input.array(shape, |input| {
         if matches!(element, Kind::U8) {
-            return Ok(Value::Bytes(input.bytes(len)?.to_vec()));
+            return Ok(Value::Bytes(copying::to_vec(input.bytes(len)?)));
         }
         Ok(Value::Sequence(values(len, element, shape, input)?))
     })

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::SharedBytes;
+use crate::copying;
 
 /// Octets in one slab, or with those of another amid them.
 ///
@@ -58,7 +59,7 @@ impl GatheredBytes {
         }
         let mut bytes = Vec::with_capacity(self.len());
         for piece in self.pieces(0..self.len()) {
-            bytes.extend_from_slice(&piece);
+            copying::append(&mut bytes, &piece);
         }
         SharedBytes::from_vec(bytes)
     }

@@ -5,6 +5,7 @@ use std::io;
 use socket2::Socket;
 use whimbrel_base::buffer::{BufferMut, BufferPool, SharedBytes};
 
+use super::placing;
 use crate::datagram::Datagram;
 use crate::sys::{self, RecvMeta, Wait};
 
@@ -39,13 +40,14 @@ const PART_BYTES_MIN: usize = 1000;
 const PARTS_MIN: usize = 16;
 
 impl RecvBatch {
-    /// Octets in a slab: the largest UDP payload fits.
+    /// Octets in a slab at least: the largest UDP payload fits.
     pub const SLAB_BYTES: usize = 65_536;
 
     /// Room for `datagrams_max` (1 to 32) datagrams per call, with a pool that remembers up to
     /// `slabs_max` slabs of [`RecvBatch::SLAB_BYTES`] that are lent out.
     pub fn new(datagrams_max: usize, slabs_max: usize) -> Self {
-        Self::with_pool(datagrams_max, BufferPool::new(Self::SLAB_BYTES, slabs_max))
+        let slab_bytes = Self::SLAB_BYTES + placing::SKIPPED_BYTES_MAX;
+        Self::with_pool(datagrams_max, BufferPool::new(slab_bytes, slabs_max))
     }
 
     /// Room for `datagrams_max` (1 to 32) datagrams per call in slabs of `pool`. What does not fit
@@ -120,7 +122,9 @@ impl RecvBatch {
         self.interrupts = 0;
         self.is_drained = false;
         while self.empty.len() < self.room {
-            self.empty.push(self.pool.take());
+            let mut slab = self.pool.take();
+            placing::make_room(slab.bytes());
+            self.empty.push(slab);
         }
         // Every round of errors takes one pending error off the socket; the bound keeps a flood
         // of ICMP from holding the caller here.
@@ -159,12 +163,14 @@ impl RecvBatch {
             let Some(mut slab) = self.empty.pop() else {
                 break;
             };
-            if slab.bytes().is_empty() && meta.source.port() == port {
+            let bytes = slab.bytes();
+            let skipped = placing::skipped(bytes);
+            if bytes.len() == skipped && meta.source.port() == port {
                 self.interrupts += 1;
                 self.pool.share(slab);
                 continue;
             }
-            let all = self.pool.share(slab);
+            let all = self.pool.share(slab).into_rest(skipped);
             let is_part = self.last_bytes >= PART_BYTES_MIN && all.len() <= self.last_bytes;
             self.last_bytes = all.len();
             self.parts = self.parts.saturating_add(usize::from(is_part));

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use super::{SendOutcome, UdpSocket, try_send};
+use super::{SendOutcome, UdpSocket, placing, try_send};
 use crate::sys;
 
 impl UdpSocket {
@@ -22,9 +22,7 @@ impl UdpSocket {
         let apart = self.faults.is_some() || self.tap.is_some();
         let alone = bytes.len() <= usize::from(segment_bytes);
         if !apart && !alone && !self.segments_refused.load(Ordering::Relaxed) {
-            let name = self.name_of(to);
-            let send = || sys::send_segments(&self.socket, name.as_ref(), bytes, segment_bytes);
-            match try_send(send) {
+            match self.send_segments_once(to, bytes, segment_bytes) {
                 // What is wrong with one of them shows when they leave one by one.
                 Ok(SendOutcome::TooLarge) => {}
                 Err(error) => {
@@ -43,6 +41,23 @@ impl UdpSocket {
             }
         }
         Ok(SendOutcome::Sent(sent))
+    }
+
+    fn send_segments_once(
+        &self,
+        to: SocketAddr,
+        bytes: &[u8],
+        segment_bytes: u16,
+    ) -> io::Result<SendOutcome> {
+        let name = self.name_of(to);
+        let send = |bytes: &[u8]| {
+            try_send(|| sys::send_segments(&self.socket, name.as_ref(), bytes, segment_bytes))
+        };
+        if placing::is_read_quickly(&[bytes]) {
+            send(bytes)
+        } else {
+            placing::with_copy(&[bytes], send)
+        }
     }
 
     /// Has datagrams of one size that arrive together received by one call, where the system can.

@@ -165,7 +165,7 @@ pub(crate) fn recv_many(
     Ok(received)
 }
 
-/// Receives one datagram without waiting.
+/// Receives one datagram, after what is in `slab`, without waiting.
 pub(crate) fn recv_one(
     socket: &Socket,
     slab: &mut BufferMut,
@@ -176,12 +176,12 @@ pub(crate) fn recv_one(
         return Err(io::ErrorKind::Unsupported.into());
     }
     let bytes = slab.bytes();
-    bytes.clear();
+    let before = bytes.len();
     let mut rooms = [MaybeUninitSlice::new(bytes.spare_capacity_mut())];
     let (len, flags, source) = socket.recv_from_vectored(&mut rooms)?;
-    // SAFETY: the system wrote `len` octets into the spare capacity of this empty slab, and it was
-    // told that capacity.
-    unsafe { bytes.set_len(len.min(bytes.capacity())) };
+    // SAFETY: the system wrote `len` octets into the spare capacity of this slab, and it was told
+    // that capacity.
+    unsafe { bytes.set_len((before + len).min(bytes.capacity())) };
     *meta = RecvMeta {
         source: source.as_socket().unwrap_or(RecvMeta::EMPTY.source),
         truncated: flags.is_truncated(),

@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::buffer::BufferMut;
+use whimbrel_base::copying;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
@@ -202,13 +203,13 @@ impl Division {
             }
             grow(buffer, end, sample_bytes);
             if offset == buffer.len() {
-                buffer.extend_from_slice(bytes);
+                copying::append(buffer, bytes);
                 return true;
             }
             buffer.resize(end, 0);
         }
         if let Some(place) = buffer.get_mut(offset..end) {
-            place.copy_from_slice(bytes);
+            copying::overwrite(place, bytes);
         }
         true
     }

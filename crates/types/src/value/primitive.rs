@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use whimbrel_base::copying;
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::reject::{Reject, RejectKind};
 
@@ -80,10 +81,18 @@ macro_rules! numbers {
                 }
                 input.align($size)?;
                 let (values, _) = input.bytes(len.saturating_mul($size))?.as_chunks::<$size>();
-                Ok(match input.endian() {
-                    Endian::Big => values.iter().map(|raw| Self::from_be_bytes(*raw)).collect(),
-                    Endian::Little => values.iter().map(|raw| Self::from_le_bytes(*raw)).collect(),
-                })
+                let endian = input.endian();
+                let mut out = Vec::with_capacity(values.len());
+                // All at once may become one copy of a block, see `whimbrel_base::copying`.
+                for part in values.chunks(BLOCK / $size) {
+                    match endian {
+                        Endian::Big => out.extend(part.iter().map(|raw| Self::from_be_bytes(*raw))),
+                        Endian::Little => {
+                            out.extend(part.iter().map(|raw| Self::from_le_bytes(*raw)));
+                        }
+                    }
+                }
+                Ok(out)
             }
 
             fn decode_array<const N: usize>(
@@ -123,7 +132,7 @@ impl DdsValue for u8 {
     }
 
     fn decode_vec(len: usize, input: &mut Decoder<'_>) -> Result<Vec<Self>, Reject> {
-        input.bytes(len).map(<[Self]>::to_vec)
+        input.bytes(len).map(copying::to_vec)
     }
 
     fn decode_array<const N: usize>(input: &mut Decoder<'_>) -> Result<[Self; N], Reject> {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use whimbrel_base::buffer::{BufferPool, SharedBytes};
+use whimbrel_base::copying;
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::qos::{Compression, CompressionIds};
 use whimbrel_base::reject::{Reject, RejectKind};
@@ -120,7 +121,7 @@ impl BundlePacker {
         self.plain.clear();
         parts
             .iter()
-            .for_each(|part| self.plain.extend_from_slice(part));
+            .for_each(|part| copying::append(&mut self.plain, part));
         let bytes = self.plain.len();
         if bytes < PLAIN_BYTES_MIN {
             return None;

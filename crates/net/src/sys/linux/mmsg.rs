@@ -20,7 +20,8 @@ use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 /// control messages are.
 type Control = [u64; 8];
 
-/// Receives one datagram, of which it learns nothing but where it came from: the quickest way.
+/// Receives one datagram, after what is in `slab`, and learns nothing of it but where it came from:
+/// the quickest way.
 pub(crate) fn recv_one(
     socket: &Socket,
     slab: &mut BufferMut,
@@ -30,7 +31,7 @@ pub(crate) fn recv_one(
     let mut name = MaybeUninit::<libc::sockaddr_in6>::uninit();
     let mut name_len = size_of::<libc::sockaddr_in6>() as socklen_t;
     let bytes = slab.bytes();
-    bytes.clear();
+    let before = bytes.len();
     let room = bytes.spare_capacity_mut();
     // SAFETY: the name and the spare capacity may be written to, and their lengths are given.
     let len = unsafe {
@@ -46,8 +47,8 @@ pub(crate) fn recv_one(
     let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
     let truncated = len > room.len();
     let len = len.min(room.len());
-    // SAFETY: the kernel wrote so many octets into the spare capacity of this empty slab.
-    unsafe { bytes.set_len(len) };
+    // SAFETY: the kernel wrote so many octets into the spare capacity.
+    unsafe { bytes.set_len(before + len) };
     // SAFETY: the kernel wrote `name_len` octets of address into `name`.
     let source = unsafe { address(name.as_ptr(), name_len) };
     *meta = RecvMeta {
@@ -66,8 +67,9 @@ const fn flags(wait: Wait) -> libc::c_int {
     }
 }
 
-/// Receives up to `slabs.len()` datagrams, waiting for none or for the first. The first goes into
-/// the **last** slab, so that callers can pop what was filled; `metas[0]` describes the first.
+/// Receives up to `slabs.len()` datagrams, each after what is in its slab, waiting for none or for
+/// the first. The first goes into the **last** slab, so that callers can pop what was filled;
+/// `metas[0]` describes the first.
 pub(crate) fn recv_many(
     socket: &Socket,
     slabs: &mut [BufferMut],
@@ -88,7 +90,6 @@ pub(crate) fn recv_many(
         .take(count)
     {
         let bytes = slab.bytes();
-        bytes.clear();
         let spare = bytes.spare_capacity_mut();
         let room = room.write(libc::iovec {
             iov_base: spare.as_mut_ptr().cast::<c_void>(),
@@ -122,9 +123,9 @@ pub(crate) fn recv_many(
         // SAFETY: `received` is at most `count`, and the first `count` headers were written.
         let header = unsafe { header.assume_init_ref() };
         let bytes = slab.bytes();
-        let len = (header.msg_len as usize).min(bytes.capacity());
-        // SAFETY: the kernel wrote `msg_len` octets into the spare capacity of this empty slab,
-        // and it was told that capacity.
+        let len = (bytes.len() + header.msg_len as usize).min(bytes.capacity());
+        // SAFETY: the kernel wrote `msg_len` octets into the spare capacity of this slab, and it
+        // was told that capacity.
         unsafe { bytes.set_len(len) };
         *meta = describe(&header.msg_hdr);
     }

@@ -1,0 +1,110 @@
+//! Copies of many octets.
+//!
+//! Processors have an instruction that copies a block as a whole, which the standard library and
+//! systems use for large ones. On some processors it takes ten to thirty times as long where the
+//! copy begins a few octets further into its page than what is copied does. Pieces of
+//! [`PIECE_BYTES`] are copied without it, as quickly as a large block where that is quick.
+
+use alloc::vec::Vec;
+
+/// Octets of a page: places that far apart are alike.
+const PAGE_BYTES: usize = 4096;
+
+/// So many octets further into its page a copy is slow.
+const SLOW_BYTES: usize = 32;
+
+/// The standard library copies blocks of so many octets and more by the instruction.
+const BLOCK_BYTES_MIN: usize = 4096;
+
+/// Larger ones it copies past the caches, by other instructions.
+const BLOCK_BYTES_MAX: usize = 512 * 1024;
+
+/// Octets that are copied at once where a block would be slow.
+const PIECE_BYTES: usize = 2048;
+
+/// True where the system copies a block slowly that begins `from` octets into a page to where `to`
+/// are before it in a page.
+pub const fn is_slow(from: usize, to: usize) -> bool {
+    let further = to.wrapping_sub(from) % PAGE_BYTES;
+    further > 0 && further < SLOW_BYTES
+}
+
+/// Appends `bytes` to `out`.
+#[inline]
+pub fn append(out: &mut Vec<u8>, bytes: &[u8]) {
+    if is_block(bytes) {
+        append_pieces(out, bytes);
+    } else {
+        out.extend_from_slice(bytes);
+    }
+}
+
+/// A copy of `bytes`.
+pub fn to_vec(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    append(&mut out, bytes);
+    out
+}
+
+/// Copies `from` over the first octets of `to`, as many as both have.
+pub fn overwrite(to: &mut [u8], from: &[u8]) {
+    let each = if is_block(from) {
+        PIECE_BYTES
+    } else {
+        from.len().max(1)
+    };
+    for (to, from) in to.chunks_mut(each).zip(from.chunks(each)) {
+        let len = to.len().min(from.len());
+        if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+const fn is_block(bytes: &[u8]) -> bool {
+    bytes.len() >= BLOCK_BYTES_MIN && bytes.len() <= BLOCK_BYTES_MAX
+}
+
+fn append_pieces(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.reserve(bytes.len());
+    for piece in bytes.chunks(PIECE_BYTES) {
+        out.extend_from_slice(piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn octets(len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at % 251) as u8).collect()
+    }
+
+    #[test]
+    fn every_length_is_copied_whole() {
+        for len in [
+            0, 1, 2047, 2048, 2049, 4095, 4096, 4097, 10_000, 524_288, 524_289,
+        ] {
+            let bytes = octets(len);
+            assert_eq!(to_vec(&bytes), bytes);
+            let mut out = octets(3);
+            append(&mut out, &bytes);
+            assert_eq!(out, [octets(3), octets(len)].concat());
+            let mut room = octets(len + 5);
+            room.iter_mut().for_each(|it| *it = 0xff);
+            overwrite(&mut room, &bytes);
+            assert_eq!(room, [octets(len), [0xff; 5].to_vec()].concat());
+            let mut less = octets(len / 2);
+            less.iter_mut().for_each(|it| *it = 0);
+            overwrite(&mut less, &bytes);
+            assert_eq!(less, bytes[..len / 2]);
+        }
+    }
+
+    #[test]
+    fn slow_is_what_begins_a_little_further_into_its_page() {
+        assert!(!is_slow(16, 16) && is_slow(16, 17) && is_slow(16, 47) && !is_slow(16, 48));
+        assert!(!is_slow(17, 16) && !is_slow(0, 2048));
+        assert!(is_slow(4095, 0) && is_slow(4096 + 10, 3 * 4096 + 12) && is_slow(4090, 8192));
+    }
+}
