@@ -34,8 +34,9 @@ pub fn packed_message(data: &[u8]) {
     if PackedMessage::check_plain(&plain).is_ok() {
         let message = [parsed.header, &plain].concat();
         assert_eq!(PackedMessage::parse(&message), Ok(None), "not twice");
-        let receiver = MessageReceiver::new(&message, GuidPrefix([1; 12]));
-        let receiver = receiver.expect("the header was read before");
-        assert!(receiver.count() <= message.len());
+        // A header extension that comes first may say of the message what is not so.
+        if let Ok(receiver) = MessageReceiver::new(&message, GuidPrefix([1; 12])) {
+            assert!(receiver.count() <= message.len());
+        }
     }
 }
