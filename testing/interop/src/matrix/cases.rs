@@ -398,9 +398,15 @@ pub(crate) const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "compressed-alone",
+        both: "--type keyless --keep-all --count 300",
+        publisher: "--period-ms 0 --size 3000 --compress zlib --beside",
+        ..PLAIN
+    },
+    Case {
         name: "compressed-lossy",
         both: "--type keyless --keep-all --count 300 {faults}",
-        publisher: "--period-ms 0 --size 600 --compress lz4 --bundle 1400 --beside",
+        publisher: "--period-ms 0 --size 200 --compress lz4 --bundle 1400 --beside",
         ..PLAIN
     },
     Case {
@@ -441,7 +447,9 @@ pub(crate) fn limit(case: &str, pair: Pair) -> Option<Limit> {
     let said = |why| Some(Limit { why, said: true });
     let known = |why| Some(Limit { why, said: false });
     match (case, other) {
-        ("compressed" | "compressed-lossy", _) if pair.publisher != Peer::Whimbrel => {
+        ("compressed" | "compressed-alone" | "compressed-lossy", _)
+            if pair.publisher != Peer::Whimbrel =>
+        {
             known("it is about what a writer of this release does")
         }
         ("xcdr1-appendable", Peer::CyclonePy) if pair.publisher == Peer::Whimbrel => known(
@@ -488,6 +496,7 @@ mod tests {
             "unregister-number",
             "departure-states",
             "compressed",
+            "compressed-alone",
             "compressed-lossy",
         ];
         assert_eq!(limited, expected);

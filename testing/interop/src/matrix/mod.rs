@@ -2,7 +2,7 @@
 //!
 //! [`cases`] says what is tried, [`scene`] plays one case with one pair of peers and judges it,
 //! [`table`] prints what came out. [`dissection`] reads all captures of the run at its end,
-//! [`inflation`] what one more writer compressed.
+//! [`inflation`] what one more writer compressed; [`mixed`] has every product read one writer.
 
 pub(crate) mod cases;
 pub(crate) mod child;
@@ -10,6 +10,7 @@ pub(crate) mod command;
 mod dissection;
 pub(crate) mod hosts;
 mod inflation;
+mod mixed;
 pub(crate) mod outcome;
 pub(crate) mod samples;
 pub(crate) mod scene;
@@ -54,8 +55,8 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let by_tshark = [dissection::NAME, inflation::NAME];
-    if jobs.is_empty() && !by_tshark.iter().any(|it| request.wants(it)) {
+    let rows = [dissection::NAME, inflation::NAME, mixed::NAME];
+    if jobs.is_empty() && !rows.iter().any(|it| request.wants(it)) {
         eprintln!("no case of this name with this peer; --list shows all");
         return ExitCode::from(2);
     }
@@ -113,6 +114,11 @@ fn play(request: &Request, jobs: &[(&'static Case, Pair)]) -> Result<Vec<Outcome
         }
     });
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    if request.wants(mixed::NAME) && request.peer.is_none() {
+        let outcome = mixed::judge(&request.peers_dir);
+        table::progress(&outcome);
+        outcomes.push(outcome);
+    }
     if request.wants(dissection::NAME) {
         let outcome = dissection::judge(&captures.take(), &work);
         table::progress(&outcome);

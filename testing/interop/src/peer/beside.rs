@@ -36,7 +36,7 @@ impl<T: Value> Beside<T> {
     }
 
     /// Every sample arrives, in order within its key and as it was written, and compressed where
-    /// that was wanted: alone or with its bundle.
+    /// that was wanted: with its bundle, or alone where there are no bundles.
     pub(super) fn check(self, options: &Options) -> Result<(), End> {
         let mut last: BTreeMap<String, u32> = BTreeMap::new();
         let mut got = 0;
@@ -64,9 +64,13 @@ impl<T: Value> Beside<T> {
         }
         let samples = self.reader.compression_statistics().samples;
         let bundles = self.participant.diagnostics().inflated.0;
-        if options.codec.is_some() && samples == 0 && bundles == 0 {
-            return Err(End::Failure("beside: nothing came compressed".into()));
-        }
-        Ok(())
+        let missing = match (options.codec, options.bundle_bytes) {
+            (Some(_), Some(_)) if bundles == 0 => "no bundle",
+            (Some(_), None) if samples == 0 => "no sample",
+            _ => return Ok(()),
+        };
+        Err(End::Failure(format!(
+            "beside: {missing} came compressed, of {samples} samples and {bundles} bundles"
+        )))
     }
 }

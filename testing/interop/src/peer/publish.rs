@@ -34,6 +34,8 @@ pub(super) fn run<T: Value>(
     }
     if let Some(message_bytes_max) = options.bundle_bytes {
         qos = qos.bundling(Bundling::UpTo { message_bytes_max });
+    } else if options.codec.is_some() {
+        qos = qos.bundling(Bundling::Off);
     }
     let writer = participant.create_datawriter(&topic, qos)?;
     let beside = options.beside.then(|| Beside::<T>::start(options));
@@ -60,9 +62,7 @@ pub(super) fn run<T: Value>(
     }
     if let Some(beside) = beside {
         beside.check(options)?;
-        if options.bundle_bytes.is_some() && writer.statistics().bundling.bundles == 0 {
-            return Err(End::Failure("no bundles".into()));
-        }
+        check_smaller(options, &writer)?;
     }
     let linger = Linger::begin(options);
     while !linger.is_over() {
@@ -87,6 +87,21 @@ fn write_all<T: Value>(
         }
     }
     Ok(())
+}
+
+/// What the options ask for was done beside the readers of others: bundles left as such, and
+/// compressed; or samples did, where there are no bundles.
+fn check_smaller<T: Value>(options: &Options, writer: &DataWriter<T>) -> Result<(), End> {
+    let bundles = writer.statistics().bundling.bundles;
+    let packed_bundles = writer.bundle_compression_statistics().bundles;
+    let packed_samples = writer.compression_statistics().samples;
+    let missing = match (options.bundle_bytes, options.codec) {
+        (Some(_), _) if bundles == 0 => "no bundles",
+        (Some(_), Some(_)) if packed_bundles == 0 => "no compressed bundles",
+        (None, Some(_)) if packed_samples == 0 => "no compressed samples",
+        _ => return Ok(()),
+    };
+    Err(End::Failure(missing.into()))
 }
 
 fn farewell<T: Value>(options: &Options, writer: &DataWriter<T>) -> Result<(), End> {
