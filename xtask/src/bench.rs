@@ -5,6 +5,7 @@
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -54,6 +55,24 @@ const PERFTOOL: &[&str] = &["goals", "--out", "target/bench/perftool"];
 
 const BYTES: &[&str] = &["bytes", "--out", "target/bench/bytes"];
 
+/// The ping-pong of Whimbrel as `bytes` starts it: with none of the codecs, and with those that are
+/// built in by default; and what each is called among the peers' programs.
+const PING_PONGS: [(&[&str], &str); 2] = [
+    (&["--no-default-features"], "bench_whimbrel_no_codecs"),
+    (&[], "bench_whimbrel_codecs"),
+];
+const PING_PONG: &str = "bench_whimbrel";
+const BUILD_PING_PONG: &[&str] = &[
+    "cargo",
+    "build",
+    "--quiet",
+    "--release",
+    "-p",
+    "whimbrel-bench",
+    "--bin",
+    PING_PONG,
+];
+
 /// Counts what codecs allocate once they are warm.
 const CODECS: &[&str] = &[
     "cargo",
@@ -84,6 +103,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         println!(
             "goal: bytes.codecs-that-allocate-once-warm measured {kept} wanted <= 0 {verdict}"
         );
+        build_ping_pongs(&root)?;
         return watch(&root, &[PERF, BYTES, rest].concat()).and(codecs);
     }
     if words.first() == Some(&"footprint") {
@@ -95,7 +115,22 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     watch(&root, &[RUN, words].concat())
 }
 
-fn watch(root: &std::path::Path, words: &[&str]) -> Result<(), String> {
+/// Builds the same program once in each way, to lie beside the peers' programs.
+fn build_ping_pongs(root: &Path) -> Result<(), String> {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let built = root.join(target).join("release").join(PING_PONG);
+    for (features, name) in PING_PONGS {
+        watch(root, &[BUILD_PING_PONG, features].concat())?;
+        let kept = root.join(setup::PEER_OUTPUT).join(name);
+        std::fs::copy(&built, &kept).map_err(|error| {
+            format!("bench: {} to {}: {error}", built.display(), kept.display())
+        })?;
+    }
+    Ok(())
+}
+
+fn watch(root: &Path, words: &[&str]) -> Result<(), String> {
     watch_command(&mut setup::in_workspace(root, words))
 }
 

@@ -44,7 +44,7 @@ pub(crate) const PYTHON: &str = ".peers/venv/bin/python";
 /// Build the peer programs; they must be quick when those are up to date.
 const PEER_BUILDS: &[&str] = &["testing/interop/peers/build.sh", BENCH_PEER_BUILD];
 const BENCH_PEER_BUILD: &str = "testing/bench/peers/build.sh";
-const PEER_OUTPUT: &str = "target/peers";
+pub(crate) const PEER_OUTPUT: &str = "target/peers";
 
 /// The peers in Rust: a workspace of their own, for what they bring along.
 pub(crate) const RUST_PEERS: &str = "testing/rust-peers/Cargo.toml";

@@ -74,6 +74,8 @@ pub(crate) struct Contestant {
     pub(crate) words: Vec<String>,
     /// How it receives in a ping-pong, where that is not by a listener.
     pub(crate) mode: Option<&'static str>,
+    /// Its program, beside those of the peers, where it has one of its own.
+    pub(crate) program: Option<&'static str>,
 }
 
 impl Contestant {
@@ -83,6 +85,7 @@ impl Contestant {
             variant: String::new(),
             words: Vec::new(),
             mode: None,
+            program: None,
         }
     }
 
@@ -149,6 +152,11 @@ impl Contestant {
         Ok(contestant)
     }
 
+    /// The program that it is, unless that is this one.
+    fn program(&self) -> Option<&'static str> {
+        self.program.or(self.product.program())
+    }
+
     /// Its name in tables and plots.
     pub(crate) fn name(&self) -> String {
         let product = self.product.name();
@@ -192,13 +200,20 @@ impl Programs {
 
     /// Why `product` cannot take part, if it cannot.
     pub(crate) fn missing(&self, product: Product) -> Option<String> {
-        let path = self.peers.join(product.program()?);
+        self.missing_of(&Contestant::plain(product))
+    }
+
+    /// Why `contestant` cannot take part, if it cannot.
+    pub(crate) fn missing_of(&self, contestant: &Contestant) -> Option<String> {
+        let product = contestant.product;
+        let path = self.peers.join(contestant.program()?);
         if path.exists() {
             return None;
         }
         let path = path.display();
         let by = match product {
             Product::RustDds | Product::DustDds => "cargo xtask setup --rust-peers",
+            Product::Whimbrel => "cargo xtask bench bytes",
             _ => "cargo xtask bench",
         };
         Some(format!("{path} is not there ({by} builds it)"))
@@ -224,7 +239,7 @@ impl Programs {
         contestant: &Contestant,
         part: Part<'_>,
     ) -> Command {
-        let peer = contestant.product.program();
+        let peer = contestant.program();
         let program = peer.map_or_else(|| self.own.clone(), |name| self.peers.join(name));
         let mut command = world.command(seat, &program);
         let raw = if contestant.product == Product::Raw {

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use whimbrel_bench::goal::{Goal, Side};
 
+use super::ping_pong::{self, median, whimbrel};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
-use crate::measure::{OpenRow, Race, Spread, Turns, in_turn, sweep};
+use crate::measure::{OpenRow, Spread, Turns, in_turn, sweep};
 use crate::progress::Progress;
 use crate::report::plot::{self, Plot, Series};
 use crate::scenario::{Extent, Setting};
@@ -55,15 +56,6 @@ pub(super) fn measure(setting: &Setting, out: &Path) -> Result<Vec<Goal>, Failur
     }
     goals.extend(where_nothing_is_gained(setting, &world)?);
     Ok(goals)
-}
-
-fn whimbrel(variant: &str, bundling: Option<&str>) -> Contestant {
-    let words = bundling.map_or(Vec::new(), |it| vec!["--bundle".into(), it.into()]);
-    Contestant {
-        variant: variant.into(),
-        words,
-        ..Contestant::plain(Product::Whimbrel)
-    }
 }
 
 fn rates(setting: &Setting, world: &World) -> Result<Rates, Failure> {
@@ -168,103 +160,9 @@ fn judged(rates: &Rates) -> Vec<Goal> {
 /// Ping-pong and a stream of 1 kHz: nothing is to be bundled, and nothing may be lost by that.
 fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>, Failure> {
     let both = [whimbrel("automatic", None), whimbrel("off", Some("off"))];
-    let mut unused = whimbrel("a codec that nothing is large enough for", Some("off"));
-    let threshold = ["--compress", "ZLIB:10:8192"];
-    unused.words.extend(threshold.map(str::to_owned));
-    let mut goals = ping_pong(setting, world, [&both[0], &unused], &both[1])?;
+    let mut goals = ping_pong::measure(setting, world, &both)?;
     goals.push(one_khz(setting, world, &both)?);
     Ok(goals)
-}
-
-/// What a ping-pong of each of `others` takes beside one that is `off`. Where a process and its
-/// memory lie makes it slower or faster by several percent for as long as it lives, so all of them
-/// are started anew again and again, and the median over the starts counts.
-fn ping_pong(
-    setting: &Setting,
-    world: &World,
-    others: [&Contestant; 2],
-    off: &Contestant,
-) -> Result<Vec<Goal>, Failure> {
-    let (starts, rounds, per_round) = match setting.extent {
-        Extent::Miniature => (1, 5, 20),
-        Extent::Quick => (9, 10, 300),
-        Extent::Full => (15, 20, 500),
-    };
-    let mut race = Race {
-        contestants: vec![others[0].clone(), off.clone(), others[1].clone()],
-        sizes: vec![64, 1024],
-        rounds,
-        per_round,
-        domain: 51,
-        link: None,
-    };
-    let progress = Progress::new("bytes ping-pong", starts * race.turns());
-    let mut tries: BTreeMap<(usize, usize), Vec<Try>> = BTreeMap::new();
-    for _ in 0..starts {
-        race.run(world, &setting.programs, &progress, &mut |rows| {
-            let of = |it: &Contestant| rows.iter().find(|row| row.contestant == *it);
-            let Some(off) = of(off) else { return };
-            for (at, row) in others.into_iter().map(of).enumerate() {
-                let Some(row) = row else { continue };
-                let tried = Try::of(row.spread.rounds(), off.spread.rounds());
-                tries.entry((at, row.size)).or_default().extend(tried);
-            }
-        })?;
-        // Nobody is always started after the same one.
-        race.contestants.rotate_left(1);
-    }
-    let names = ["automatic", "unused-codec"].map(|it| format!("bytes.{it}-ping-pong-beside-off"));
-    let goals = names.into_iter().enumerate().filter_map(|(which, name)| {
-        let of_it = tries.iter().filter(|((at, _), _)| *at == which);
-        let sizes = of_it.filter_map(|((_, size), tries)| Try::median(*size, tries));
-        Goal::worst(name, sizes, Side::AtMost, 1.02)
-    });
-    Ok(goals.collect())
-}
-
-/// What one start of two ping-pongs came to.
-#[derive(Clone, Copy, Debug)]
-struct Try {
-    ratio: f64,
-    /// The medians of both, in microseconds.
-    us: [f64; 2],
-}
-
-impl Try {
-    /// Of the medians of rounds of both, run in turn.
-    fn of(rounds: &[f64], off: &[f64]) -> Option<Self> {
-        let ratios = rounds.iter().zip(off).map(|(a, b)| a / b);
-        Some(Self {
-            ratio: median(ratios)?,
-            us: [
-                median(rounds.iter().copied())?,
-                median(off.iter().copied())?,
-            ],
-        })
-    }
-
-    /// The median of `tries` with samples of `size` octets, and what to say of it.
-    fn median(size: usize, tries: &[Self]) -> Option<(f64, String)> {
-        let ratio = median(tries.iter().map(|it| it.ratio))?;
-        let us = |at: usize| median(tries.iter().map(|it| it.us[at]));
-        let (low, high) = tries.iter().fold((f64::MAX, 0.0_f64), |(low, high), it| {
-            (low.min(it.ratio), high.max(it.ratio))
-        });
-        let text = format!(
-            "{size} B: {:.2} and {:.2} µs; {low:.3} to {high:.3} in {} starts",
-            us(0)?,
-            us(1)?,
-            tries.len()
-        );
-        Some((ratio, text))
-    }
-}
-
-/// The one in the middle; none of none.
-fn median(all: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut all: Vec<f64> = all.filter(|it| it.is_finite()).collect();
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
 }
 
 /// What automatic bundles add to the p99 of a stream of 1 kHz: the median over turns, so that what
@@ -332,19 +230,5 @@ mod tests {
         }
         let measured: Vec<f64> = judged(&rates).iter().map(|it| it.measured).collect();
         assert_eq!(measured, [2.0, 0.96, 0.75]);
-    }
-
-    #[test]
-    fn a_start_that_is_slow_by_chance_does_not_count() {
-        let start =
-            |factor: f64| Try::of(&[10.0 * factor, 12.0 * factor, 90.0], &[10.0, 12.0, 9.0]);
-        let tries: Vec<Try> = [1.01, 0.99, 1.3, 1.0, 1.01]
-            .into_iter()
-            .filter_map(start)
-            .collect();
-        let (ratio, text) = Try::median(64, &tries).unwrap();
-        assert!((ratio - 1.01).abs() < 1e-9, "{text}");
-        assert!(text.contains("0.990 to 1.300 in 5 starts"), "{text}");
-        assert!(Try::of(&[], &[1.0]).is_none() && Try::median(64, &[]).is_none());
     }
 }

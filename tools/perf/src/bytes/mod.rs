@@ -3,6 +3,7 @@
 
 mod bundles;
 mod cable;
+mod ping_pong;
 mod savings;
 
 pub(crate) use savings::bytes_on_the_wire;

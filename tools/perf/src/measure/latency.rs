@@ -64,8 +64,9 @@ impl Pair {
     }
 
     /// The counters of both writers; none where nobody tells.
-    fn counters(&mut self, product: Product) -> Result<Option<Counters>, String> {
-        let (Product::Whimbrel, Some(pong)) = (product, &mut self.pong) else {
+    fn counters(&mut self, contestant: &Contestant) -> Result<Option<Counters>, String> {
+        let tells = contestant.product == Product::Whimbrel && contestant.program.is_none();
+        let Some(pong) = self.pong.as_mut().filter(|_| tells) else {
             return Ok(None);
         };
         let asking: Counters = self.ping.ask(COUNTERS, ROUND)?.parse()?;
@@ -109,7 +110,7 @@ impl Race {
                 pair.expect(*size);
             }
             for (row, pair) in rows.iter_mut().zip(&mut pairs) {
-                let counters = pair.counters(row.contestant.product);
+                let counters = pair.counters(&row.contestant);
                 row.counters = counters.map_err(Failure::Broke)?;
             }
             for round in 0..self.rounds {
@@ -125,7 +126,7 @@ impl Race {
             }
             for (row, pair) in rows.iter_mut().zip(&mut pairs) {
                 row.resident_kib = pair.resident_kib();
-                let now = pair.counters(row.contestant.product);
+                let now = pair.counters(&row.contestant);
                 let now = now.map_err(Failure::Broke)?;
                 row.counters = now.zip(row.counters).map(|(now, then)| now.since(then));
             }
