@@ -19,7 +19,7 @@ use super::clock;
 use super::contain::contain;
 use super::few::Few;
 use super::reception::{Reception, Seat, Waited};
-use super::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
 
 thread_local! {
@@ -85,6 +85,8 @@ pub(crate) struct Bell {
     listening: AtomicUsize,
     /// Moves with every ring that somebody could have missed.
     rings: AtomicU64,
+    /// The last [`Bell::wait_until`] had to wait, as the next one will.
+    has_waited: AtomicBool,
     listeners: Mutex<Listeners>,
     condvar: Condvar,
 }
@@ -164,10 +166,21 @@ impl Bell {
         deadline: Option<Instant>,
         mut ready: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        if let Some(found) = ready() {
-            return Some(found);
+        if !self.has_waited.load(Ordering::Relaxed) {
+            if let Some(found) = ready() {
+                return Some(found);
+            }
+            self.has_waited.store(true, Ordering::Relaxed);
         }
-        self.wait_on(deadline, ready)
+        let mut looks = 0u32;
+        let found = self.wait_on(deadline, || {
+            looks = looks.saturating_add(1);
+            ready()
+        });
+        if looks == 1 && found.is_some() {
+            self.has_waited.store(false, Ordering::Relaxed);
+        }
+        found
     }
 
     /// As [`Bell::wait_until`], for whoever most often has to wait.
