@@ -2,8 +2,8 @@
 //!
 //! Processors have an instruction that copies a block as a whole, which the standard library and
 //! systems use for large ones. On some processors it takes ten to thirty times as long where the
-//! copy begins a few octets further into its page than what is copied does. Pieces of
-//! [`PIECE_BYTES`] are copied without it, as quickly as a large block where that is quick.
+//! copy begins a few octets further into its page than what is copied does. Small pieces are
+//! copied without it, as quickly as a large block where that is quick.
 
 use alloc::vec::Vec;
 
