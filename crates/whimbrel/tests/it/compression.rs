@@ -35,6 +35,7 @@ fn writer_qos(codec: CompressionIds) -> DataWriterQos {
         .keep_all()
         .compression_ids(codec)
         .writer_compression_threshold(Some(200))
+        .bundling(Bundling::Off)
 }
 
 fn reader_qos() -> DataReaderQos {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use whimbrel::base::guid::Guid;
 use whimbrel::domain::InProcess;
-use whimbrel::qos::CompressionIds;
+use whimbrel::qos::{Bundling, CompressionIds};
 use whimbrel::statistics::{EndpointStatistics, TOPIC_NAME};
 use whimbrel::{
     DataReader, DataReaderQos, DataWriterQos, DomainParticipant, InstanceState, Sample,
@@ -79,6 +79,8 @@ fn others_are_told_what_writers_and_readers_count_themselves() {
     let qos = DataWriterQos::default().reliable().keep_all();
     let qos = qos.compression_ids(CompressionIds::LZ4);
     let qos = qos.writer_compression_threshold(Some(1000));
+    // Each leaves alone, however fast this is; only what is written as one leaves together.
+    let qos = qos.bundling(Bundling::Off);
     let topic = here.create_topic::<Blob>("blobs").unwrap();
     let writer = here.create_datawriter(&topic, qos).unwrap();
     let topic = there.create_topic::<Blob>("blobs").unwrap();
