@@ -1,7 +1,7 @@
 //! Whole bundles made smaller between Whimbrel's participants: a message's submessages as one
 //! block.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use whimbrel_base::buffer::{BufferPool, SharedBytes};
@@ -151,18 +151,24 @@ pub(crate) struct InflatedBundle {
     pub(crate) message: SharedBytes,
     packed_bytes: usize,
     spent: Duration,
-    /// The readers that have counted it.
+    /// The first reader that has counted it; mostly there is no other, and nothing is allocated.
+    counted_first: Cell<Option<EntityId>>,
+    /// The others.
     counted: RefCell<Vec<EntityId>>,
 }
 
 impl InflatedBundle {
     /// Counts it among those of `reader`, once however much of it is for that.
     pub(crate) fn count_at(&self, reader: EntityId, counts: &mut BundleCompressionStatistics) {
-        let mut counted = self.counted.borrow_mut();
-        if !counted.contains(&reader) {
-            counted.push(reader);
-            counts.count(self.spent, self.message.len(), Some(self.packed_bytes));
+        let first = self.counted_first.get();
+        if first == Some(reader) || self.counted.borrow().contains(&reader) {
+            return;
         }
+        match first {
+            None => self.counted_first.set(Some(reader)),
+            Some(_) => self.counted.borrow_mut().push(reader),
+        }
+        counts.count(self.spent, self.message.len(), Some(self.packed_bytes));
     }
 }
 
@@ -225,6 +231,7 @@ impl BundleInflater {
             message: self.pool.share(buffer),
             packed_bytes,
             spent: clock::now().since(started),
+            counted_first: Cell::default(),
             counted: RefCell::default(),
         })
     }
@@ -316,8 +323,8 @@ mod tests {
         let packed = packer.pack(&[&plain]).unwrap().to_vec();
         let parsed = PackedMessage::parse(&packed).unwrap().unwrap();
         let bundle = inflater.inflate(&parsed).unwrap();
-        let mut counts = [BundleCompressionStatistics::default(); 2];
-        for reader in [0, 1, 0, 0, 1] {
+        let mut counts = [BundleCompressionStatistics::default(); 3];
+        for reader in [0, 1, 0, 2, 0, 1, 2] {
             let entity = EntityId::user(reader, EntityKind::ReaderNoKey);
             bundle.count_at(entity, &mut counts[reader as usize]);
         }
