@@ -11,13 +11,15 @@ use whimbrel_base::time::{Duration, Instant};
 /// once, as of several joints of a robot, leave as they come.
 const STREAK_MIN: u32 = 8;
 
-/// More of them count no more, unless as many have to come.
+/// More of them count no more.
 const STREAK_MAX: u32 = 64;
 
-/// Where changes waited for others that did not come, twice as many as before have to come in a row
-/// from then on, at most so many: whoever writes after an answer that came in the middle of the
-/// send call, on a processor that both share, only looks fast.
-const STREAK_MIN_MAX: u32 = 4096;
+/// After a change that waited for others in vain so many fast ones have to come before the next
+/// waits, twice as many each time, at most [`PATIENCE_MAX`]: whoever writes after an answer that
+/// came in the middle of the send call, on a processor that both share, only looks fast. They need
+/// not come in a row, as those of a stream never do that is interrupted now and then.
+const PATIENCE_MIN: u32 = STREAK_MIN;
+const PATIENCE_MAX: u32 = 4096;
 
 /// A pause of so many times what sending takes ends a streak; a shorter one halves it, such as
 /// while an acknowledgement was handled.
@@ -39,8 +41,10 @@ const UNMEASURED_MAX: u32 = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Streak {
     len: u32,
-    /// How many it takes.
-    min: u32,
+    /// Fast ones since one waited in vain.
+    since_vain: u32,
+    /// How many of these it takes.
+    patience: u32,
     burst: Burst,
 }
 
@@ -79,7 +83,8 @@ impl Burst {
 impl Streak {
     const NONE: Self = Self {
         len: 0,
-        min: STREAK_MIN,
+        since_vain: 0,
+        patience: PATIENCE_MIN,
         burst: Burst {
             len: 0,
             last: 0,
@@ -90,8 +95,9 @@ impl Streak {
     /// After a change that came `pause` after the one before had left, which took `cost`.
     fn after(self, pause: Duration, cost: Duration, pressed: bool) -> Self {
         // Whoever waits for an answer before it writes again takes longer.
-        let len = if pause < cost.divided_by(2) {
-            self.len.saturating_add(1)
+        let is_fast = pause < cost.divided_by(2);
+        let len = if is_fast {
+            self.len.saturating_add(1).min(STREAK_MAX)
         } else if pressed {
             self.len
         } else if pause < cost.times(PAUSE_COSTS) {
@@ -99,10 +105,11 @@ impl Streak {
         } else {
             0
         };
-        let max = self.min.saturating_mul(2).max(STREAK_MAX);
+        let since_vain = self.since_vain.saturating_add(u32::from(is_fast));
         let ends = !pressed && pause >= cost.times(PAUSE_COSTS);
         Self {
-            len: len.min(max),
+            len,
+            since_vain: since_vain.min(PATIENCE_MAX),
             burst: self.burst.after(ends),
             ..self
         }
@@ -112,7 +119,8 @@ impl Streak {
     fn alone(self) -> Self {
         Self {
             len: 0,
-            min: self.min.saturating_mul(2).min(STREAK_MIN_MAX),
+            since_vain: 0,
+            patience: self.patience.saturating_mul(2).min(PATIENCE_MAX),
             ..self
         }
     }
@@ -120,13 +128,19 @@ impl Streak {
     /// After changes that waited and left together.
     fn company(self) -> Self {
         Self {
-            min: STREAK_MIN.max(self.min / 2),
+            patience: PATIENCE_MIN.max(self.patience / 2),
             ..self
         }
     }
 
     pub(super) fn is_high(self) -> bool {
-        self.len >= self.min
+        self.is_high_after(0)
+    }
+
+    /// True after so many more that come fast.
+    fn is_high_after(&self, more: u32) -> bool {
+        self.len.saturating_add(more) >= STREAK_MIN
+            && self.since_vain.saturating_add(more) >= self.patience
     }
 
     /// True where the last change came fast.
@@ -225,7 +239,7 @@ impl Rate {
 
     /// True where the next change is one too many unless there is a pause before it.
     pub(super) fn is_nearly_high(&self) -> bool {
-        self.streak.len.saturating_add(1) >= self.streak.min
+        self.streak.is_high_after(1)
     }
 
     pub(super) fn is_high(&self) -> bool {
@@ -251,7 +265,8 @@ pub struct SharedRate {
     writers: AtomicU32,
     ready_at: AtomicU64,
     streak_len: AtomicU32,
-    streak_min: AtomicU32,
+    since_vain: AtomicU32,
+    patience: AtomicU32,
     burst_len: AtomicU32,
     burst_last: AtomicU32,
     burst_usual: AtomicU32,
@@ -265,7 +280,8 @@ impl Default for SharedRate {
             writers: AtomicU32::new(0),
             ready_at: AtomicU64::new(0),
             streak_len: AtomicU32::new(Streak::NONE.len),
-            streak_min: AtomicU32::new(Streak::NONE.min),
+            since_vain: AtomicU32::new(Streak::NONE.since_vain),
+            patience: AtomicU32::new(Streak::NONE.patience),
             burst_len: AtomicU32::new(0),
             burst_last: AtomicU32::new(0),
             burst_usual: AtomicU32::new(0),
@@ -323,7 +339,8 @@ impl SharedRate {
         let read = |of: &AtomicU32| of.load(Ordering::Relaxed);
         Streak {
             len: read(&self.streak_len),
-            min: read(&self.streak_min),
+            since_vain: read(&self.since_vain),
+            patience: read(&self.patience),
             burst: Burst {
                 len: read(&self.burst_len),
                 last: read(&self.burst_last),
@@ -338,7 +355,8 @@ impl SharedRate {
         let after = change(before);
         for (to, before, after) in [
             (&self.streak_len, before.len, after.len),
-            (&self.streak_min, before.min, after.min),
+            (&self.since_vain, before.since_vain, after.since_vain),
+            (&self.patience, before.patience, after.patience),
             (&self.burst_len, before.burst.len, after.burst.len),
             (&self.burst_last, before.burst.last, after.burst.last),
             (&self.burst_usual, before.burst.usual, after.burst.usual),
@@ -414,6 +432,31 @@ mod tests {
         assert!(is_fast(pause.plus(took), |rate| rate.note_packing(took)));
         let pause = Duration::from_micros(40);
         assert!(!is_fast(pause.plus(took), |rate| rate.note_packing(took)));
+    }
+
+    #[test]
+    fn a_stream_that_is_interrupted_waits_again_after_waiting_in_vain() {
+        let mut rate = Rate::default();
+        // As often as whoever writes was interrupted just then.
+        (0..20).for_each(|_| rate.note_alone());
+        let mut now = Instant::ZERO.after(Duration::from_secs(1));
+        let mut first = None;
+        for count in 0..10_000 {
+            let interrupted = count % 200 == 0;
+            let pause = Duration::from_micros(if interrupted { 500 } else { 1 });
+            now = now.after(pause);
+            if rate.note(now, false).is_high() {
+                first.get_or_insert(count);
+                rate.note_company();
+                continue;
+            }
+            let began = now;
+            now = now.after(SENDING);
+            rate.note_departure(began, now);
+        }
+        let patience = PATIENCE_MAX..PATIENCE_MAX + 200;
+        assert!(first.is_some_and(|it| patience.contains(&it)), "{first:?}");
+        assert_eq!(rate.streak.patience, PATIENCE_MIN);
     }
 
     #[test]
