@@ -110,6 +110,31 @@ fn other_lengths_and_what_follows_are_damage() {
 }
 
 #[test]
+#[cfg(feature = "zstd")]
+fn a_second_frame_is_damage() {
+    let mut codec = codec(CodecKind::Zstd, 5);
+    let mut frame_of = |plain: &[u8]| {
+        let mut out = vec![0; 4000];
+        let length = codec.compress(plain, &mut out).unwrap();
+        out.truncate(length);
+        out
+    };
+    let plain = text(3000);
+    let (frame, empty) = (frame_of(&plain), frame_of(&[]));
+    // RFC 8878 §3.1.2.
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 7, 7, 7];
+    let mut back = vec![0; plain.len()];
+    for other in [&empty[..], &skippable] {
+        for both in [[&frame[..], other].concat(), [other, &frame].concat()] {
+            assert_eq!(codec.decompress(&both, &mut back), Err(Damaged));
+        }
+    }
+    assert_eq!(codec.decompress(&skippable, &mut []), Err(Damaged));
+    assert_eq!(codec.decompress(&empty, &mut []), Ok(()));
+    assert_eq!(codec.decompress(&frame, &mut back), Ok(()));
+}
+
+#[test]
 fn damaged_octets_end_in_an_error_or_in_octets() {
     let plain = text(2000);
     for kind in kinds() {

@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use zstd_safe::{CCtx, CompressionLevel, DCtx};
+use zstd_safe::{CCtx, CompressionLevel, DCtx, find_frame_compressed_size};
 
 use crate::codec::{Codec, Damaged, Level, NoRoom};
 
 /// Levels of the library for ours, from 0 on.
 const LEVELS: [CompressionLevel; 11] = [-1, 1, 2, 3, 4, 6, 8, 10, 13, 16, 19];
+
+/// First octets of a frame that holds something. RFC 8878 §3.1.1.
+const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
 /// See the module.
 pub(crate) struct Zstd {
@@ -34,6 +37,11 @@ impl Codec for Zstd {
     }
 
     fn decompress(&mut self, packed: &[u8], out: &mut [u8]) -> Result<(), Damaged> {
+        // The library takes any number of frames, and skips those that say so.
+        let is_one = find_frame_compressed_size(packed).is_ok_and(|it| it == packed.len());
+        if !packed.starts_with(&MAGIC) || !is_one {
+            return Err(Damaged);
+        }
         let unpacker = self.unpacker.get_or_insert_with(DCtx::create);
         match unpacker.decompress(out, packed) {
             Ok(length) if length == out.len() => Ok(()),
