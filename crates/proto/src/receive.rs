@@ -10,6 +10,7 @@ use whimbrel_base::time::Timestamp;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::inline_qos::{InlineQos, StatusInfo};
 use whimbrel_wire::message::{RawSubmessage, Submessage, Submessages};
+use whimbrel_wire::packed_message;
 use whimbrel_wire::parameter::ParameterList;
 use whimbrel_wire::submessage::{
     Content, Data, DataBatch, DataFrag, InfoTimestamp, SubmessageKind,
@@ -177,6 +178,10 @@ impl<'a> Iterator for MessageReceiver<'a> {
         while !self.ended {
             let vendor = self.vendor;
             let parsed = self.submessages.next()?.and_then(|raw| {
+                if raw.kind == packed_message::KIND && vendor == VendorId::WHIMBREL {
+                    // It is a whole message, or none.
+                    return Err(Reject::new(RejectKind::Compression, raw.offset));
+                }
                 // To others the number may mean something else.
                 let known = !raw.kind.is_batched() || vendor.speaks_of_batches();
                 if known {
@@ -460,5 +465,28 @@ impl Inbound<'_> {
             source_timestamp: self.timestamp,
             reception_timestamp: wall,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_compressed_message_behind_other_submessages_is_refused() {
+        let heard = |vendor: VendorId| -> Vec<_> {
+            let mut message = [&b"RTPS\x02\x05"[..], &vendor.0, &[2; 12]].concat();
+            let acknack = [&[6, 1, 24, 0, 0, 0, 2, 7, 0, 0, 1, 2][..], &[0; 16]].concat();
+            message.extend_from_slice(&acknack);
+            message.extend([0xc1, 1, 12, 0, 1, 0, 0, 0, 24, 0, 0, 0, 1, 2, 3, 4]);
+            message.extend_from_slice(&acknack);
+            let receiver = MessageReceiver::new(&message, GuidPrefix([1; 12])).unwrap();
+            receiver.map(|it| it.map(|_| ())).collect()
+        };
+        let refused = Reject::new(RejectKind::Compression, 52);
+        assert_eq!(heard(VendorId::WHIMBREL), [Ok(()), Err(refused)]);
+        // To others the number may mean something else.
+        assert_eq!(heard(VendorId::CONNEXT), [Ok(()), Ok(())]);
     }
 }

@@ -1,6 +1,7 @@
 //! Messages whose submessages are compressed as one block: between Whimbrel's participants, as far
 //! as they announced that they take it. To others the one submessage would be of an unknown kind,
-//! to be skipped. RTPS 2.5 §8.3.4.1, §9.4.5.1.
+//! to be skipped. Behind another submessage, or within what it holds, it is refused. RTPS 2.5
+//! §8.3.4.1, §9.4.5.1.
 //!
 //! ```text
 //! 0   message header
@@ -20,10 +21,11 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::vendor::VendorId;
 
 use crate::header::Header;
+use crate::submessage::SubmessageKind;
 use crate::submessage::frame::FLAG_ENDIAN;
 
 /// The kind of the one submessage.
-const KIND: u8 = 0xc1;
+pub const KIND: SubmessageKind = SubmessageKind(0xc1);
 
 /// Octets before the compressed block.
 pub const HEAD_BYTES: usize = Header::LEN + 12;
@@ -55,7 +57,7 @@ impl<'a> PackedMessage<'a> {
         let Some((header, body)) = datagram.split_at_checked(Header::LEN) else {
             return Ok(None);
         };
-        if body.first() != Some(&KIND) {
+        if body.first() != Some(&KIND.0) {
             return Ok(None);
         }
         let is_ours = Header::parse(header).is_ok_and(|it| it.vendor == VendorId::WHIMBREL);
@@ -96,10 +98,10 @@ impl<'a> PackedMessage<'a> {
     /// # Errors
     /// `Compression`.
     pub fn check_plain(plain: &[u8]) -> Result<(), Reject> {
-        match plain.first() {
-            Some(&KIND) => Err(Reject::new(RejectKind::Compression, Header::LEN)),
-            _ => Ok(()),
+        if plain.first() == Some(&KIND.0) {
+            return Err(Reject::new(RejectKind::Compression, Header::LEN));
         }
+        Ok(())
     }
 
     /// Puts what stands before the compressed block into the first octets of `out`, which is as
@@ -111,7 +113,7 @@ impl<'a> PackedMessage<'a> {
         };
         let mut head: Vec<u8> = Vec::with_capacity(HEAD_BYTES);
         head.extend_from_slice(header);
-        head.extend([KIND, FLAG_ENDIAN]);
+        head.extend([KIND.0, FLAG_ENDIAN]);
         head.extend(follows.to_le_bytes());
         head.extend(codec.0.to_le_bytes());
         head.extend(plain_bytes.to_le_bytes());
