@@ -30,7 +30,7 @@ pub struct MatchedReader {
     pub packed_messages: CompressionIds,
     /// Which implementation it belongs to.
     pub vendor: VendorId,
-    /// It takes what the writer compresses.
+    /// It takes what the writer compresses: its samples, or its batches where it sends such.
     pub packed: bool,
     /// It understands batches.
     pub batches: bool,

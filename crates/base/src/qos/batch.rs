@@ -6,7 +6,12 @@ use crate::time::Duration;
 /// those of the policy BATCH of Connext.
 ///
 /// Only readers of Whimbrel and of Connext understand batches; all others get the same samples one
-/// by one, at the same time. A batch is compressed as a whole where the writer compresses.
+/// by one, at the same time.
+///
+/// Where the writer compresses, each batch is compressed as a whole: for all readers that take
+/// batches, or plain for all of them while one does not take the codec. In batches Connext takes
+/// ZLIB only. The threshold is compared with what a batch holds, not, as in Connext, with what it
+/// could hold at most: what left early and small is not worth a codec's time.
 ///
 /// Where the path to a reader takes less than a batch may hold, batches are no larger than a packet
 /// there. A sample that alone is larger leaves in one datagram, which the system divides, as there

@@ -108,7 +108,7 @@ impl Participant {
                 let own = compression.compression_ids.unwrap_or(CompressionIds::ALL);
                 it.data.packed_messages.and(own)
             }),
-            vendor: participant.map_or(VendorId::WHIMBREL, |it| it.data.vendor),
+            vendor: self.vendor_of(facts.guid.prefix),
             packed: self.takes_packed(writer, facts),
             batches: announced.is_none_or(|data| data.endpoint.batches)
                 || participant.is_some_and(|it| it.data.vendor.takes_batches_unsaid()),
@@ -134,13 +134,24 @@ impl Participant {
             .filter(|_| hears)
     }
 
-    /// True when the reader takes what our `writer` compresses.
+    /// True when the reader takes what our `writer` compresses: its batches, where it sends such.
     fn takes_packed(&self, writer: EntityId, reader: &ReaderFacts<'_>) -> bool {
-        let local = self.local_writers.get(&writer);
-        let offered = local.map(|it| it.endpoint.facts(self.config.guid_prefix));
-        let offered = offered.map(|it| it.qos.data_representation.compression.offered());
-        let compression = &reader.qos.data_representation.compression;
-        offered.is_some_and(|codec| compression.takes(codec))
+        let Some(local) = self.local_writers.get(&writer) else {
+            return false;
+        };
+        let qos = local.endpoint.facts(self.config.guid_prefix).qos;
+        let codec = qos.data_representation.compression.offered();
+        // Connext knows no batches that are compressed by anything else.
+        let is_known = qos.batch.is_none()
+            || codec == CompressionIds::ZLIB
+            || self.vendor_of(reader.guid.prefix) == VendorId::WHIMBREL;
+        is_known && reader.qos.data_representation.compression.takes(codec)
+    }
+
+    /// Which implementation that participant, ours included, belongs to.
+    fn vendor_of(&self, prefix: GuidPrefix) -> VendorId {
+        let remote = self.remotes.get(&prefix);
+        remote.map_or(VendorId::WHIMBREL, |it| it.data.vendor)
     }
 
     /// As [`Participant::matched_reader`], for `reader` of the writer.

@@ -1,5 +1,8 @@
 //! Which endpoints match, and what both sides hear of those that do not.
 
+use whimbrel_base::qos::{Batch, CompressionIds};
+use whimbrel_base::vendor::VendorId;
+
 use super::*;
 
 #[test]
@@ -184,5 +187,46 @@ fn data_goes_to_a_group_that_both_have_joined() {
         let reader = &matched[0].1;
         assert_eq!(reader.group, wanted);
         assert!(reader.locators.iter().all(|it| !it.is_multicast()));
+    }
+}
+
+#[test]
+fn batches_are_compressed_for_connext_by_zlib_alone() {
+    let batch = Some(Batch::of_samples(10));
+    let (connext, micro, ours) = (
+        VendorId::CONNEXT,
+        VendorId::CONNEXT_MICRO,
+        VendorId::WHIMBREL,
+    );
+    let (zlib, bzip2, lz4) = (
+        CompressionIds::ZLIB,
+        CompressionIds::BZIP2,
+        CompressionIds::LZ4,
+    );
+    for (vendor, batch, codec, packed) in [
+        (connext, batch, zlib, true),
+        (connext, batch, bzip2, false),
+        (connext, batch, lz4, false),
+        (micro, batch, lz4, false),
+        (ours, batch, lz4, true),
+        (connext, None, lz4, true),
+    ] {
+        let mut net = Net::of([config(1), config(2)]);
+        net.run(seconds(2));
+        let remote = net.member(1).remotes.get_mut(&prefix(2)).unwrap();
+        remote.data.vendor = vendor;
+        let now = net.now;
+        let mut writer = local_writer("Square");
+        writer.qos.batch = batch;
+        writer.qos.data_representation.compression.compression_ids = Some(codec);
+        let mut reader = local_reader("Square");
+        let taken = &mut reader.qos.data_representation.compression.compression_ids;
+        *taken = Some(CompressionIds::ALL);
+        net.member(1).add_writer(now, writer);
+        net.member(2).add_reader(now, reader);
+        net.run(seconds(2));
+        let matched = matched_readers(&net.take(1));
+        assert_eq!(matched[0].1.packed, packed, "{} {codec}", vendor.name());
+        assert_eq!(matched[0].1.vendor, vendor);
     }
 }
