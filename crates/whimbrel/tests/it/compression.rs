@@ -5,7 +5,7 @@ use whimbrel::{DataReader, DataReaderQos, DataWriter, DataWriterQos, DomainParti
 
 use whimbrel::domain::InProcess;
 
-use super::{Blob, PATIENCE, pair_set_up, tag};
+use super::{Blob, PATIENCE, Position, pair_set_up, position, tag};
 
 /// Two participants whose samples cross the network.
 fn pair() -> (DomainParticipant, DomainParticipant) {
@@ -303,4 +303,35 @@ fn a_late_joiner_gets_history_compressed() {
         assert!(reader.take(1).unwrap()[0].data() == Some(&blob(number, 9000)));
     }
     assert_eq!(reader.compression_statistics().samples, 5);
+}
+
+#[test]
+fn serialized_keys_are_left_alone() {
+    let (here, there) = pair();
+    let topic = here.create_topic::<Position>("positions").unwrap();
+    let writer = here
+        .create_datawriter(&topic, writer_qos(CompressionIds::ZLIB))
+        .unwrap();
+    let topic = there.create_topic::<Position>("positions").unwrap();
+    let reader = there.create_datareader(&topic, reader_qos()).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    for (name, end) in [
+        ("tram ", DataWriter::dispose as fn(&_, &_) -> _),
+        ("bus ", DataWriter::unregister_instance),
+    ] {
+        let value = position(&name.repeat(200), 1);
+        writer.write(&value).unwrap();
+        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        assert_eq!(sample.data(), Some(&value));
+        end(&writer, &value).unwrap();
+        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        assert!(!sample.info().valid_data);
+        assert_eq!(sample.key().unwrap().vehicle, value.vehicle);
+    }
+    let (sent, taken) = (
+        writer.compression_statistics(),
+        reader.compression_statistics(),
+    );
+    assert_eq!((sent.samples, taken.samples), (2, 2), "the values alone");
+    assert_eq!((sent.incompressible, sent.below_threshold), (0, 0));
 }
