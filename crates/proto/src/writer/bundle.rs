@@ -78,7 +78,10 @@ pub(super) enum Cause {
     Full,
     Time,
     Flush,
+    /// Nothing else came, or is likely to come.
     Idle,
+    /// The next change came, but not fast.
+    Slow,
     Shared,
     Room,
 }
@@ -231,7 +234,7 @@ impl Bundle {
             Cause::Full => &mut statistics.full,
             Cause::Time => &mut statistics.time,
             Cause::Flush => &mut statistics.flush,
-            Cause::Idle => &mut statistics.idle,
+            Cause::Idle | Cause::Slow => &mut statistics.idle,
             Cause::Shared => &mut statistics.shared,
             Cause::Room => &mut statistics.room,
         };

@@ -143,7 +143,8 @@ impl Writer {
         };
         let destination = (!nobody).then(|| self.audience.mark() ^ u64::from(way));
         if !self.bundle.holds(now, pressed, destination) || nobody {
-            self.bundle.leave(Cause::Idle);
+            // What waits leaves with this one.
+            self.bundle.leave(Cause::Slow);
             return;
         }
         let sequence = self.history.last();

@@ -251,9 +251,10 @@ impl Rate {
         self.streak.burst.is_over()
     }
 
-    /// What it takes to send a change alone.
+    /// What it takes to send a change alone. To compress it counts twice: those that leave
+    /// together also come out smaller.
     pub(super) fn cost(&self) -> Duration {
-        self.cost.plus(self.packing)
+        self.cost.plus(self.packing.times(2))
     }
 }
 

@@ -130,3 +130,25 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
         assert!(is_bundled);
     }
 }
+
+#[test]
+fn who_leaves_with_the_next_change_has_not_waited_in_vain() {
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
+    let mut now = NOW;
+    let mut waited = 0;
+    for _ in 0..100 {
+        // The last of nine is the first to wait, and the next comes before it has to leave alone.
+        for _ in 0..9 {
+            now = now.after(Duration::from_nanos(500));
+            if put(&mut writer, &mut sent, now, 1)[0] > 0 {
+                let began = now;
+                now = now.after(Duration::from_micros(6));
+                depart(&mut writer, began, now);
+            } else {
+                waited += 1;
+            }
+        }
+        now = now.after(Duration::from_micros(150));
+    }
+    assert!(waited > 90, "{waited}");
+}
