@@ -1,4 +1,4 @@
-//! One writer that compresses and bundles, read by every product at the same time: each gets
+//! One writer that compresses, in bundles or not, read by every product at the same time: each gets
 //! everything as it was written, and those that know how get it compressed.
 
 use std::path::Path;
@@ -29,20 +29,26 @@ const READERS: [Peer; 4] = [
 ];
 
 /// What all peers are told.
-const BOTH: &str = "--timeout-s 30 --type keyless --keep-all --count 300 --linger-ms 200";
+const BOTH: &str = "--timeout-s 30 --type keyless --keep-all --linger-ms 200";
 
-/// What the writer does.
-const WAYS: [&str; 3] = [
-    "--size 3000 --compress zlib --bundle 20000",
-    "--size 200 --compress lz4 --bundle 1400",
-    "--size 600 --compress zlib --bundle 20000 --faults 100 --fault-seed 1",
+/// How many samples, and what the writer does with them: they leave in bundles, alone, or in
+/// fragments.
+const WAYS: [(u32, &str); 5] = [
+    (300, "--size 3000 --compress zlib --bundle 20000"),
+    (300, "--size 200 --compress lz4 --bundle 1400"),
+    (
+        300,
+        "--size 600 --compress zlib --bundle 20000 --faults 100 --fault-seed 1",
+    ),
+    (300, "--size 1200 --compress lz4"),
+    (30, "--size 200000 --compress zlib"),
 ];
 
 /// Plays all ways.
 pub(crate) fn judge(peers_dir: &Path) -> Outcome {
     let begin = Instant::now();
-    let played = WAYS.iter().enumerate().try_for_each(|(at, way)| {
-        let outcome = play(peers_dir, at, way);
+    let played = WAYS.iter().enumerate().try_for_each(|(at, (count, way))| {
+        let outcome = play(peers_dir, (at, *count), way);
         outcome.map_err(|why| format!("{way}: {why}"))
     });
     Outcome {
@@ -53,7 +59,7 @@ pub(crate) fn judge(peers_dir: &Path) -> Outcome {
     }
 }
 
-fn play(peers_dir: &Path, at: usize, way: &str) -> Result<(), String> {
+fn play(peers_dir: &Path, (at, count): (usize, u32), way: &str) -> Result<(), String> {
     let start = |peer: Peer, does: &str| {
         let topic = format!("interop_{}_mixed_{at}", std::process::id());
         let own = if peer.is_whimbrel() {
@@ -61,7 +67,7 @@ fn play(peers_dir: &Path, at: usize, way: &str) -> Result<(), String> {
         } else {
             ""
         };
-        let text = format!("{does} --topic {topic} --domain {DOMAIN} {BOTH} {own}");
+        let text = format!("{does} --topic {topic} --domain {DOMAIN} {BOTH} --count {count} {own}");
         let mut words = program(peer, peers_dir)?;
         words.extend(text.split_whitespace().map(str::to_owned));
         Child::start(command_of(words), peer.leaves_on_request())
