@@ -51,9 +51,11 @@ pub struct EndpointStatistics {
     pub compressed_bytes: u64,
     /// Nanoseconds that the codec took for samples.
     pub codec_ns: u64,
-    /// Written samples that the threshold left plain.
+    /// Written samples that left plain because of the threshold, or as a bundle too small to be
+    /// compressed, and keys that left plain.
     pub below_threshold: u64,
-    /// Written samples that came out no smaller and were left plain.
+    /// Written samples that left plain because they, their batch or their bundle came out no
+    /// smaller.
     pub incompressible: u64,
     /// Written samples that left plain because no reader they were sent to takes the codec.
     pub not_taken: u64,

@@ -108,6 +108,13 @@ impl Writer {
         (room / 2).saturating_sub(DATA_HEAD_BYTES.saturating_add(INLINE_QOS_BYTES))
     }
 
+    /// True where a change with a payload of so many octets leaves whole, in a message that is
+    /// compressed where that is worth it, so that only then it is known whether it leaves plain.
+    pub fn leaves_in_packed_message(&self, bytes: usize) -> bool {
+        let whole = bytes <= usize::from(self.fragment_bytes(ChangeKind::Alive));
+        whole && self.audience.packing().is_somewhere()
+    }
+
     /// The socket was busy: what left last had to wait for room there, as would what is written
     /// next.
     pub fn note_full(&mut self) {

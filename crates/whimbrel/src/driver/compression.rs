@@ -25,7 +25,12 @@ const SLABS: usize = 256;
 
 /// What compression did for the samples of a writer or a reader, one by one or with their batch, of
 /// which each sample counts. Whole bundles are told of apart, by
-/// [`BundleCompressionStatistics`](super::packing::BundleCompressionStatistics).
+/// [`BundleCompressionStatistics`](super::packing::BundleCompressionStatistics), but for samples in
+/// them that left as they are.
+///
+/// A written sample that leaves for other participants as it is counts once, with its reason: in
+/// `below_threshold`, `incompressible` or `not_taken`. Those in a message that several writers
+/// share count at the one that sent it; what is sent again does not count again.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CompressionStatistics {
@@ -37,9 +42,12 @@ pub struct CompressionStatistics {
     pub compressed_bytes: u64,
     /// How long the codec took, the samples that it could not make smaller included.
     pub time_spent: Duration,
-    /// Written samples that the threshold left as they are.
+    /// Written samples that left as they are because the threshold said so, or because their bundle
+    /// was too small to be compressed: fewer than 128 octets of message. Keys of what is disposed
+    /// of or unregistered count here too, unless they left in a compressed bundle.
     pub below_threshold: u64,
-    /// Written samples that came out no smaller, and left as they are.
+    /// Written samples that left as they are because they, or the batch or bundle they left in,
+    /// came out no smaller.
     pub incompressible: u64,
     /// Written samples that left as they are because no reader they were sent to takes the codec.
     pub not_taken: u64,
@@ -136,17 +144,29 @@ impl Packer {
             self.statistics.below_threshold += samples;
             return (None, Span::ZERO);
         }
+        let (packed, spent) = self.try_pack(payload, samples);
+        if packed.is_none() {
+            self.count_incompressible(samples);
+        }
+        (packed, spent)
+    }
+
+    /// So many samples came out no smaller, and leave as they are.
+    pub(crate) fn count_incompressible(&mut self, samples: u64) {
+        self.statistics.incompressible += samples;
+    }
+
+    /// As [`Packer::pack`], of what is above the threshold; what comes out no smaller is not
+    /// counted.
+    pub(crate) fn try_pack(&mut self, payload: &[u8], samples: u64) -> (Option<SharedBytes>, Span) {
         let started = clock::now();
         let packed = self.compress(payload);
         let spent = clock::now().since(started);
         self.statistics.time_spent += clock::span(spent);
-        match &packed {
-            Some(packed) => {
-                self.statistics.samples += samples;
-                self.statistics.plain_bytes += payload.len() as u64;
-                self.statistics.compressed_bytes += packed.len() as u64;
-            }
-            None => self.statistics.incompressible += samples,
+        if let Some(packed) = &packed {
+            self.statistics.samples += samples;
+            self.statistics.plain_bytes += payload.len() as u64;
+            self.statistics.compressed_bytes += packed.len() as u64;
         }
         (packed, spent)
     }
@@ -175,26 +195,45 @@ impl Packer {
     }
 }
 
-/// What a writer that compresses has written and sent as it was, without a look at its codec.
-#[derive(Clone, Copy, Default, Debug)]
+/// What a writer that compresses has sent as it was, beside what its codec has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct PlainCounts {
     /// Samples that nobody they were sent to takes compressed.
     pub(crate) not_taken: u64,
-    below_threshold: u64,
+    /// Samples that were too small, or their bundle was.
+    pub(crate) below_threshold: u64,
+    /// Samples of bundles that came out no smaller.
+    pub(crate) incompressible: u64,
 }
 
 impl PlainCounts {
-    /// A sample of so many octets, no more than the threshold, is written by `machine`.
+    /// A sample of so many octets, too small for the codec, is written by `machine`; it counts when
+    /// it leaves where only then it is known whether it is compressed.
     pub(crate) fn count_small(&mut self, machine: &Writer, bytes: usize) {
-        self.not_taken += u64::from(machine.is_taken_plain());
-        let alone = machine.wants_packed() && bytes > machine.packed_together_bytes_max();
-        self.below_threshold += u64::from(alone);
+        if machine.leaves_in_packed_message(bytes) {
+            return;
+        }
+        if machine.is_taken_plain() {
+            self.not_taken += 1;
+        } else if machine.wants_packed() {
+            self.below_threshold += 1;
+        }
+    }
+
+    /// Both.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            not_taken: self.not_taken + other.not_taken,
+            below_threshold: self.below_threshold + other.below_threshold,
+            incompressible: self.incompressible + other.incompressible,
+        }
     }
 
     /// Adds them to what the codec has counted.
     pub(crate) fn add_to(self, statistics: &mut CompressionStatistics) {
         statistics.not_taken += self.not_taken;
         statistics.below_threshold += self.below_threshold;
+        statistics.incompressible += self.incompressible;
     }
 }
 

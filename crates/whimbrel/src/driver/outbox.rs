@@ -97,12 +97,13 @@ impl<'a> SocketOutbox<'a> {
     /// Sends a message with `samples` that are not compressed yet, compressed where that is worth
     /// it.
     fn send_worth(&mut self, to: &[Locator], parts: &[&[u8]], samples: usize) {
-        let packer = self.packer.as_ref();
-        if packer.is_some_and(|packer| packer.is_worth(samples, parts)) {
-            self.send_bundle(to, parts);
-        } else {
-            self.send(to, parts);
+        let mut packer = self.packer.take();
+        let packed = packer.as_mut().and_then(|it| it.pack(parts, samples));
+        match packed {
+            Some(packed) => self.send(to, &[packed]),
+            None => self.send(to, parts),
         }
+        self.packer = packer;
     }
 
     fn send_joined(&mut self, joined: &mut Joined) {
@@ -132,16 +133,6 @@ impl Outbox for SocketOutbox<'_> {
         {
             to.retain(|it| u16::try_from(it.port).is_ok_and(|port| ports.contains(&port)));
         }
-    }
-
-    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        let mut packer = self.packer.take();
-        let packed = packer.as_mut().and_then(|packer| packer.pack(parts));
-        match packed {
-            Some(packed) => self.send(to, &[packed]),
-            None => self.send(to, parts),
-        }
-        self.packer = packer;
     }
 
     fn send_shared_bundle(

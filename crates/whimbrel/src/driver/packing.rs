@@ -15,7 +15,7 @@ use whimbrel_wire::header::Header;
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
 
 use super::clock;
-use super::compression::{kind_of, ratio};
+use super::compression::{PlainCounts, kind_of, ratio};
 
 /// Slabs that hold one message each.
 const SLAB_BYTES: usize = 16 * 1024;
@@ -42,7 +42,8 @@ pub struct BundleCompressionStatistics {
     pub compressed_bytes: u64,
     /// How long the codec took, the bundles that it could not make smaller included.
     pub time_spent: std::time::Duration,
-    /// Written bundles that came out no smaller, and left plain.
+    /// Written bundles that came out no smaller, and left plain. Their samples are counted by
+    /// [`CompressionStatistics::incompressible`](super::compression::CompressionStatistics).
     pub incompressible: u64,
 }
 
@@ -82,6 +83,8 @@ pub(crate) struct BundlePacker {
     plain: Vec<u8>,
     packed: Vec<u8>,
     pub(crate) statistics: BundleCompressionStatistics,
+    /// Samples that left as they are, in bundles or alone.
+    pub(crate) left_plain: PlainCounts,
 }
 
 impl BundlePacker {
@@ -99,6 +102,7 @@ impl BundlePacker {
             plain: Vec::new(),
             packed: Vec::new(),
             statistics: BundleCompressionStatistics::default(),
+            left_plain: PlainCounts::default(),
         })
     }
 
@@ -110,26 +114,32 @@ impl BundlePacker {
         }
     }
 
-    /// True where a message of `parts` with `samples` that are not compressed yet is worth it.
-    pub(crate) fn is_worth(&self, samples: usize, parts: &[&[u8]]) -> bool {
-        let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        samples > 1 || samples == 1 && bytes.saturating_sub(AROUND_BYTES) > self.threshold
+    /// True where a message of so many octets with `samples` that are not compressed yet is worth
+    /// it.
+    fn is_worth(&self, samples: usize, bytes: usize) -> bool {
+        let is_large = bytes.saturating_sub(AROUND_BYTES) > self.threshold;
+        bytes >= PLAIN_BYTES_MIN && (samples > 1 || samples == 1 && is_large)
     }
 
-    /// The message of `parts` in its compressed form; `None` where that is no smaller.
-    pub(crate) fn pack(&mut self, parts: &[&[u8]]) -> Option<&[u8]> {
+    /// The message of `parts` with `samples` that are not compressed yet, in its compressed form;
+    /// `None` where that is not worth it or no smaller.
+    pub(crate) fn pack(&mut self, parts: &[&[u8]], samples: usize) -> Option<&[u8]> {
+        let bytes = parts.iter().map(|part| part.len()).sum();
+        if !self.is_worth(samples, bytes) {
+            self.left_plain.below_threshold += samples as u64;
+            return None;
+        }
         self.plain.clear();
         parts
             .iter()
             .for_each(|part| copying::append(&mut self.plain, part));
-        let bytes = self.plain.len();
-        if bytes < PLAIN_BYTES_MIN {
-            return None;
-        }
         let started = clock::now();
         let packed = self.compress();
         let spent = clock::now().since(started);
         self.statistics.count(spent, bytes, packed);
+        if packed.is_none() {
+            self.left_plain.incompressible += samples as u64;
+        }
         packed.map(|_| &*self.packed)
     }
 
@@ -290,7 +300,7 @@ mod tests {
             let (mut packer, mut inflater) = (packer(id), BundleInflater::default());
             for length in [200, 1400, 60_000] {
                 let plain = message(&text(length));
-                let packed = packer.pack(&[&plain[..20], &plain[20..]]).unwrap();
+                let packed = packer.pack(&[&plain[..20], &plain[20..]], 2).unwrap();
                 assert!(packed.len() < plain.len(), "{id} {length}");
                 let parsed = PackedMessage::parse(packed).unwrap().unwrap();
                 let bundle = inflater.inflate(&parsed).unwrap();
@@ -310,9 +320,11 @@ mod tests {
             (random >> 24) as u8
         });
         let noise: Vec<u8> = noise.take(1000).collect();
-        assert!(packer.pack(&[&message(&noise)]).is_none());
-        assert!(packer.pack(&[&message(&text(50))]).is_none());
+        assert!(packer.pack(&[&message(&noise)], 7).is_none());
+        assert!(packer.pack(&[&message(&text(50))], 2).is_none());
         assert_eq!(packer.statistics.incompressible, 1);
+        let left = packer.left_plain;
+        assert_eq!((left.incompressible, left.below_threshold), (7, 2));
         assert_eq!(packer.statistics.ratio(), 1.0);
     }
 
@@ -320,7 +332,7 @@ mod tests {
     fn a_bundle_counts_once_at_each_reader_that_it_reaches() {
         let (mut packer, mut inflater) = (packer(CompressionIds::ZLIB), BundleInflater::default());
         let plain = message(&text(60_000));
-        let packed = packer.pack(&[&plain]).unwrap().to_vec();
+        let packed = packer.pack(&[&plain], 2).unwrap().to_vec();
         let parsed = PackedMessage::parse(&packed).unwrap().unwrap();
         let bundle = inflater.inflate(&parsed).unwrap();
         let mut counts = [BundleCompressionStatistics::default(); 3];
@@ -346,7 +358,7 @@ mod tests {
             assert_eq!(outcome.err(), Some(kind));
         };
         let mut packer = packer(CompressionIds::ZLIB);
-        let good = packer.pack(&[&message(&text(1400))]).unwrap().to_vec();
+        let good = packer.pack(&[&message(&text(1400))], 2).unwrap().to_vec();
         for claimed in [1399u32, 1401, 10_000] {
             let mut bad = good.clone();
             bad[28..32].copy_from_slice(&claimed.to_le_bytes());
@@ -364,7 +376,7 @@ mod tests {
         check(&damaged, RejectKind::Compression);
         let mut nested = vec![0xc1];
         nested.extend_from_slice(&text(500));
-        let nested = packer.pack(&[&message(&nested)]).unwrap().to_vec();
+        let nested = packer.pack(&[&message(&nested)], 2).unwrap().to_vec();
         check(&nested, RejectKind::Compression);
     }
 }

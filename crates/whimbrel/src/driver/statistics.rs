@@ -213,7 +213,8 @@ fn of_writer(writer: &WriterCore) -> Option<EndpointStatistics> {
         let state = writer.lock();
         let bundles = state.packer.as_ref().map(|it| it.statistics);
         let machine = state.machine.statistics();
-        (machine, bundles, state.sample_packer.clone(), state.plain)
+        let plain = state.left_plain();
+        (machine, bundles, state.sample_packer.clone(), plain)
     };
     let mut samples = match packer {
         Some(packer) => try_lock(&packer)?.statistics(),

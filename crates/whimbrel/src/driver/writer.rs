@@ -79,7 +79,7 @@ pub(crate) struct WriterState {
     pub(crate) packer: Option<BundlePacker>,
     /// Makes samples smaller, where that is wanted; not held while one is.
     pub(crate) sample_packer: Option<Arc<Mutex<Packer>>>,
-    /// Samples that left as they were, where some are to be made smaller.
+    /// Samples of which it is known as they are written that they leave as they are.
     pub(crate) plain: PlainCounts,
     /// Octets that wait, as the participant has counted them.
     waiting_bytes: usize,

@@ -38,7 +38,7 @@ pub(super) struct Encoded {
     packed: Option<SharedBytes>,
     /// How long that took.
     packing: Duration,
-    /// It is no larger than what the writer's codec leaves as it is.
+    /// It is a key, or no larger than what the writer's codec leaves as it is.
     is_small: bool,
 }
 
@@ -155,19 +155,17 @@ impl<T: DdsType> DataWriter<T> {
             packing: Duration::ZERO,
             is_small: false,
         };
-        // Serialized keys stay as they are.
-        if let Some(packer) = self
-            .inner
-            .packer
-            .as_ref()
-            .filter(|_| kind == ChangeKind::Alive)
-        {
-            self.pack(value, packer, &mut encoded)?;
+        if let Some(packer) = &self.inner.packer {
+            // Serialized keys stay as they are.
+            encoded.is_small = kind != ChangeKind::Alive || encoded.len() <= packer.threshold;
+            if !encoded.is_small {
+                self.pack(value, packer, &mut encoded)?;
+            }
         }
         Ok(encoded)
     }
 
-    /// Compresses what is encoded, where it is large enough and some reader takes that.
+    /// Compresses what is encoded, which is large enough, where some reader takes that.
     fn pack(
         &self,
         value: &T,
@@ -175,14 +173,14 @@ impl<T: DdsType> DataWriter<T> {
         encoded: &mut Encoded,
     ) -> Result<(), EncodeError> {
         let len = encoded.len();
-        encoded.is_small = len <= packer.threshold;
-        if encoded.is_small {
-            return Ok(());
-        }
-        let wanted = {
+        let (wanted, is_counted) = {
             let mut state = self.inner.core.lock();
-            state.plain.not_taken += u64::from(state.machine.is_taken_plain());
-            state.machine.wants_packed() && len > state.machine.packed_together_bytes_max()
+            let counts_later = state.machine.leaves_in_packed_message(len);
+            let not_taken = !counts_later && state.machine.is_taken_plain();
+            state.plain.not_taken += u64::from(not_taken);
+            let alone = len > state.machine.packed_together_bytes_max();
+            let wanted = state.machine.wants_packed() && alone;
+            (wanted, counts_later || not_taken)
         };
         if !wanted {
             return Ok(());
@@ -193,7 +191,11 @@ impl<T: DdsType> DataWriter<T> {
             bytes.clear();
             to_payload(value, self.inner.representation, Endian::NATIVE, bytes)?;
         }
-        (encoded.packed, encoded.packing) = lock(&packer.packer).pack(bytes, 1);
+        let mut codec = lock(&packer.packer);
+        (encoded.packed, encoded.packing) = codec.try_pack(bytes, 1);
+        if encoded.packed.is_none() && !is_counted {
+            codec.count_incompressible(1);
+        }
         Ok(())
     }
 }

@@ -318,7 +318,7 @@ impl<T: DdsType> DataWriter<T> {
     pub fn compression_statistics(&self) -> CompressionStatistics {
         let packer = self.inner.packer.as_ref().map(|it| &it.packer);
         let mut statistics = packer.map_or_else(Default::default, |it| lock(it).statistics());
-        self.inner.core.lock().plain.add_to(&mut statistics);
+        self.inner.core.lock().left_plain().add_to(&mut statistics);
         statistics
     }
 

@@ -148,8 +148,80 @@ fn a_sample_that_waits_for_others_in_vain_is_compressed_all_the_same() {
             bundles,
             "{length}"
         );
-        assert_eq!(writer.compression_statistics().samples, alone, "{length}");
+        let compressed = writer.compression_statistics();
+        assert_eq!(compressed.samples, alone, "{length}");
+        let left = (compressed.below_threshold, compressed.incompressible);
+        assert_eq!(left, (1, 0), "{length}: the first one");
     }
+}
+
+#[test]
+fn each_sample_that_stays_plain_counts_once_however_it_leaves() {
+    let mut random = 1u32;
+    let mut noise = |number, length| {
+        let bytes = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        });
+        let bytes = bytes.take(length).collect();
+        Blob { number, bytes }
+    };
+    let (here, there) = pair();
+    let qos = writer_qos(CompressionIds::LZ4).bundling(Bundling::up_to(60_000));
+    let writer = writer(&here, qos).unwrap();
+    let _reader = reader(&there, reader_qos());
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    // Two in a bundle; too large for one, so that it is looked at alone; in fragments.
+    let mut all = 0;
+    for (length, samples) in [(20_000, 2), (40_000, 1), (200_000, 1)] {
+        let noise: Vec<Blob> = (0..samples).map(|number| noise(number, length)).collect();
+        writer.write_batch(&noise).unwrap();
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        all += u64::from(samples);
+        let sent = writer.compression_statistics();
+        let left = (sent.incompressible, sent.below_threshold, sent.not_taken);
+        assert_eq!(left, (all, 0, 0), "{length}: {sent:?}");
+        assert_eq!(sent.samples, 0, "{length}");
+        let packed = writer.bundle_compression_statistics();
+        assert_eq!(packed.bundles, 0, "{length}");
+    }
+}
+
+#[test]
+fn keys_count_among_what_is_left_plain() {
+    let (here, there) = pair();
+    let qos = writer_qos(CompressionIds::LZ4);
+    let topic = here.create_topic::<Position>("positions").unwrap();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Position>("positions").unwrap();
+    let _reader = there.create_datareader(&topic, reader_qos()).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    let vehicle = "the same again and again ".repeat(40);
+    let position = Position {
+        vehicle,
+        x: 1,
+        y: 2,
+    };
+    writer.write(&position).unwrap();
+    writer
+        .dispose(&Position {
+            vehicle: "bus".into(),
+            ..position
+        })
+        .unwrap();
+    let sent = writer.compression_statistics();
+    assert_eq!((sent.samples, sent.below_threshold), (1, 1), "{sent:?}");
+}
+
+#[test]
+fn samples_that_nobody_takes_compressed_are_not_small_as_well() {
+    let (here, there) = pair();
+    let qos = writer_qos(CompressionIds::LZO).transient_local();
+    let writer = writer(&here, qos).unwrap();
+    let reader = reader(&there, reader_qos().compression_ids(CompressionIds::ZLIB));
+    exchange(&writer, &[&reader], &[100, 5000]);
+    let sent = writer.compression_statistics();
+    assert_eq!((sent.not_taken, sent.below_threshold), (2, 0), "{sent:?}");
 }
 
 #[test]

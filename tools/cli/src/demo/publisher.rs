@@ -157,7 +157,7 @@ impl Publisher<'_> {
             plain_bytes: compression.plain_bytes + whole.plain_bytes,
             compressed_bytes: compression.compressed_bytes + whole.compressed_bytes,
             below_threshold: compression.below_threshold,
-            incompressible: compression.incompressible + whole.incompressible,
+            incompressible: compression.incompressible,
             not_taken: compression.not_taken,
             seconds: (compression.time_spent + whole.time_spent).as_secs_f64(),
             bundles: statistics.bundling.bundles,

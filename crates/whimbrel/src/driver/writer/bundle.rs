@@ -6,6 +6,7 @@ use whimbrel_proto::writer::{Bundling, Writer};
 
 use super::{WriterCore, WriterState};
 use crate::driver::clock;
+use crate::driver::compression::PlainCounts;
 use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::{Shared, Waits};
 use crate::driver::sync::atomic::Ordering;
@@ -18,6 +19,14 @@ const LATENESS_MAX: u64 = 800_000;
 
 /// Octets by which more must wait at a writer before others hear of it.
 const COUNTED_BYTES: usize = 1024;
+
+impl WriterState {
+    /// What left as it was, beside what its codec has counted.
+    pub(crate) fn left_plain(&self) -> PlainCounts {
+        let packer = self.packer.as_ref();
+        packer.map_or(self.plain, |it| self.plain.plus(it.left_plain))
+    }
+}
 
 impl WriterCore {
     /// Sends what is due after a write at `now` and tells whoever waits; where the change waits for

@@ -158,6 +158,13 @@ fn only_what_leaves_in_compressed_bundles_is_not_compressed_alone() {
     assert!((500..700).contains(&together), "{together}");
     let other = limit(up_to(1400), CompressionIds::ZLIB);
     assert_eq!(other.packed_together_bytes_max(), 0);
+    assert!(!other.leaves_in_packed_message(10));
+    // Alone or not, but not in fragments.
+    for bundling_of in [Bundling::Off, up_to(1400)] {
+        let packs = limit(bundling_of, all);
+        assert!(packs.leaves_in_packed_message(1000));
+        assert!(!packs.leaves_in_packed_message(100_000));
+    }
     let mut beside = limit(up_to(1400), all);
     beside.handle_matched(NOW, reader_at(5, CompressionIds::NONE));
     assert_eq!(beside.packed_together_bytes_max(), together);
