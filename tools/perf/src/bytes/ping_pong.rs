@@ -174,7 +174,7 @@ impl Try {
 
 /// The one in the middle; none of none.
 pub(super) fn median(all: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut all: Vec<f64> = all.filter(|it| it.is_finite()).collect();
+    let mut all: Vec<f64> = all.filter(|it| !it.is_nan()).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
 }
