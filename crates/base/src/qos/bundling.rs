@@ -10,7 +10,8 @@ use core::fmt;
 /// changes nothing for the others, but where it hears them by the same multicast group, or another
 /// reader of the same participant takes no codec: there one plain message serves all, since a
 /// second one would be octets in addition. Samples in a bundle are then not compressed one by one,
-/// unless some reader takes only that. Loss is repaired sample by sample.
+/// unless some reader takes only that. A bundle is filled by its plain octets: what is compressed
+/// leaves as smaller messages, not with more samples in each. Loss is repaired sample by sample.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Bundling {
     /// Samples that come faster than they can be sent leave together, those of several writers of
@@ -23,8 +24,10 @@ pub enum Bundling {
     /// was written, or the program flushes. Without a LATENCY_BUDGET they wait for
     /// [`Bundling::WAIT_MS`].
     UpTo {
-        /// Largest message, in octets of UDP payload; no larger than a packet on the way to the
-        /// readers, so that none is divided. A sample that alone takes more than half of it waits
+        /// Largest message, in octets of UDP payload. It is cut to what a packet carries on the way
+        /// to the readers, so that none is divided: 1472 octets by IPv4 over Ethernet, whatever is
+        /// said here; between participants of one host it holds as it is. `message_bytes_max` of
+        /// the participant can only lower it. A sample that alone takes more than half of it waits
         /// for no other.
         message_bytes_max: usize,
     },
