@@ -343,8 +343,10 @@ pub(crate) struct Smaller {
     /// Compress: zlib, bzip2, lz4, zstd, lzo, huffman or lz
     #[arg(long, value_name = "CODEC", value_parser = codec)]
     pub(crate) compress: Option<CompressionIds>,
-    /// Send lines together: off, automatic, or in messages of up to N octets
+    /// Send lines together: off, automatic, or in messages of up to N octets, of 1400 where no N
+    /// or `on` is said
     #[arg(long, value_name = "N", value_parser = bundle)]
+    #[arg(num_args = 0..=1, default_missing_value = "on")]
     pub(crate) bundle: Option<Bundling>,
     /// Send lines in batches of N, as Connext does
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -385,9 +387,13 @@ fn codec(name: &str) -> Result<CompressionIds, String> {
 
 fn bundle(text: &str) -> Result<Bundling, String> {
     let bundling = match text {
+        "on" => Bundling::ON,
         "off" => Bundling::Off,
         "automatic" => Bundling::Automatic,
-        number => Bundling::up_to(number.parse().map_err(|_| "not a number".to_owned())?),
+        number => {
+            let wrong = |_| "neither on, off, automatic nor a number of octets".to_owned();
+            Bundling::up_to(number.parse().map_err(wrong)?)
+        }
     };
     if bundling.is_valid() {
         return Ok(bundling);
@@ -434,6 +440,33 @@ mod tests {
     #[test]
     fn the_declaration_is_sound() {
         Options::command().debug_assert();
+    }
+
+    #[test]
+    fn bundles_have_1400_octets_unless_a_number_says_otherwise() {
+        let bundle = |words: &str| {
+            let words = words.split_whitespace();
+            let options = Options::try_parse_from(["whimbrel", "demo"].into_iter().chain(words));
+            match options.map(|it| it.command) {
+                Ok(Command::Demo(it)) => it.smaller.bundle,
+                other => panic!("{other:?}"),
+            }
+        };
+        for words in [
+            "--bundle",
+            "--bundle on",
+            "--bundle --quick",
+            "file --bundle",
+            "--bundle -- file",
+        ] {
+            assert_eq!(bundle(words), Some(Bundling::up_to(1400)), "{words}");
+        }
+        assert_eq!(bundle("--bundle 9000 file"), Some(Bundling::up_to(9000)));
+        assert_eq!(bundle("--bundle off"), Some(Bundling::Off));
+        assert_eq!(bundle("file"), None);
+        let file = ["whimbrel", "demo", "--bundle", "file"];
+        let refused = Options::try_parse_from(file).unwrap_err().to_string();
+        assert!(refused.contains("nor a number of octets"), "{refused}");
     }
 
     #[test]
