@@ -1,13 +1,15 @@
 //! `cargo xtask COMMAND`: the repository's own automation.
 //!
 //! `tidy` checks the shape of the tree, `setup` installs what the tests need, `test` runs
-//! everything, `licences` checks the licences of third-party crates, `survive` proves that the bus
-//! survives, `bench` measures it beside others. Nothing here is needed by a user of Whimbrel, and
+//! everything, `licences` checks the licences of third-party crates, `features` builds with fewer
+//! of the optional parts, `survive` proves that the bus survives, `bench` measures it beside
+//! others. Nothing here is needed by a user of Whimbrel, and
 //! nothing here may change a file of the tree.
 
 mod api;
 mod bench;
 mod disk;
+mod features;
 mod licences;
 mod metadata;
 mod process;
@@ -29,6 +31,8 @@ usage: cargo xtask COMMAND
   nightly [--only NAME]
                        what takes too long for every change, in the same way
   api [--print]        compare the public API with what releases promised; --print lists it
+  features             build the codecs with no feature and with each alone, and the public crate
+                       without those that are on by default
   licences             check the licences of all third-party crates against deny.toml
   survive --minutes N | --full [--only NAME] [--but-open]
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         ["nightly", rest @ ..] => table(steps::NIGHTLY, rest),
         ["api"] => api::check(),
         ["api", "--print"] => api::print(),
+        ["features"] => features::run(),
         ["licences"] => licences::run(),
         ["survive", rest @ ..] => survive::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

@@ -25,6 +25,8 @@ pub(crate) struct Package {
     pub(crate) folder: Option<String>,
     pub(crate) proc_macro: bool,
     pub(crate) dependencies: Vec<Dependency>,
+    /// Names of its features.
+    pub(crate) features: Vec<String>,
 }
 
 /// One line of a `[dependencies]` table.
@@ -97,7 +99,10 @@ impl Package {
                 dev: d.get("kind").and_then(Value::as_str) == Some("dev"),
             })
             .collect();
+        let features = json.get("features").and_then(Value::as_object);
+        let features = features.map(|it| it.keys().cloned().collect());
         Self {
+            features: features.unwrap_or_default(),
             name: text(json, "name"),
             version: text(json, "version"),
             licence: text(json, "license"),
@@ -149,7 +154,7 @@ mod tests {
         let text = r#"{"packages": [
             {"name": "whimbrel-a", "version": "0.1.0", "source": null, "license": "MIT",
              "manifest_path": "/r/crates/a/Cargo.toml", "links": null,
-             "targets": [{"kind": ["proc-macro"]}],
+             "targets": [{"kind": ["proc-macro"]}], "features": {"x": [], "default": ["x"]},
              "dependencies": [{"name": "b", "kind": "dev"}, {"name": "c", "kind": null}]},
             {"name": "b", "version": "1.0.0", "source": "registry", "license": null,
              "manifest_path": "/home/b/Cargo.toml", "links": "z", "targets": [],
@@ -159,6 +164,7 @@ mod tests {
         assert_eq!(ours.folder.as_deref(), Some("crates/a"));
         assert_eq!(ours.short_name(), "a");
         assert!(ours.proc_macro);
+        assert_eq!(ours.features, ["default", "x"]);
         let dev: Vec<bool> = ours.dependencies.iter().map(|d| d.dev).collect();
         assert_eq!(dev, [true, false]);
         let theirs = found.third_party().next().unwrap();

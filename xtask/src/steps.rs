@@ -79,6 +79,7 @@ pub(crate) const STEPS: &[Step] = &[
         ],
         1200,
     ),
+    step("features", &["cargo", "xtask", "features"], 600),
     Step {
         count: Count::TestResults,
         ..step(

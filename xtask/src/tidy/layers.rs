@@ -209,6 +209,7 @@ mod tests {
             }
         };
         Package {
+            features: Vec::new(),
             name: name.to_owned(),
             version: "0.1.0".to_owned(),
             licence: "MIT".to_owned(),
