@@ -52,6 +52,8 @@ pub use whimbrel_derive::DdsType;
 pub use whimbrel_proto::{
     RuleVerdict,
     cache::{Selector, Which},
+    reader::ReaderStatistics,
+    writer::{BundlingStatistics, WriterStatistics},
 };
 pub use whimbrel_types as types;
 pub use whimbrel_types::DdsType;

@@ -55,7 +55,8 @@ impl CompressionIds {
     pub const SHARED: Self = Self(0xffff);
     /// Those that only this implementation has.
     pub const OWN: Self = Self(0xffff_0000);
-    /// Every codec: MASK_ALL.
+    /// Every codec: MASK_ALL. A build without some of them refuses this; a reader that says nothing
+    /// takes all that were built in.
     pub const ALL: Self = Self(0x000f_0007);
 
     /// True when there is none.

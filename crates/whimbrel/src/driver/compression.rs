@@ -95,12 +95,20 @@ pub(crate) fn built_in() -> CompressionIds {
 /// Refuses codecs that were not built in.
 pub(crate) fn check_built_in(compression: &Compression) -> Result<(), Error> {
     let wanted = compression.compression_ids.unwrap_or_default();
-    if wanted.and(built_in()) == wanted {
+    let built_in = built_in();
+    let Some(missing) = wanted.iter().find(|id| !built_in.intersects(*id)) else {
         return Ok(());
-    }
+    };
     Err(Error::UnsupportedPolicy(UnsupportedPolicy {
         policy: PolicyId::DataRepresentation,
-        why: "a codec was not built in: enable the crate's feature of its name",
+        why: match missing {
+            CompressionIds::ZLIB => "ZLIB was not built in: enable the crate's feature `zlib`",
+            CompressionIds::BZIP2 => "BZIP2 was not built in: enable the crate's feature `bzip2`",
+            CompressionIds::LZ4 => "LZ4 was not built in: enable the crate's feature `lz4`",
+            CompressionIds::ZSTD => "ZSTD was not built in: enable the crate's feature `zstd`",
+            CompressionIds::LZO => "LZO was not built in: enable the crate's feature `lzo`",
+            _ => "there is no codec of some of these ids",
+        },
     }))
 }
 

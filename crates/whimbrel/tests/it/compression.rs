@@ -83,6 +83,7 @@ fn every_codec_carries_samples_of_every_size() {
             Ok(writer) => writer,
             Err(Error::UnsupportedPolicy(refused)) => {
                 assert_eq!(codec, CompressionIds::ZSTD, "{refused}");
+                assert!(refused.why.contains("feature `zstd`"), "{refused}");
                 continue;
             }
             Err(error) => panic!("{codec}: {error}"),
