@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::stop;
 
 /// Those that have not told by then are left out.
-const ASK_MAX: Duration = Duration::from_millis(1500);
+const ASK_MAX: Duration = Duration::from_secs(3);
 
 /// More writers and readers are not listened to.
 const ENDPOINTS_MAX: u32 = 65_536;

@@ -120,10 +120,13 @@ fn batches_are_compressed_and_their_rate_is_kept() {
     let (publisher, sub) = pair(214, &publisher, both);
     let row = numbers(sub.out.trim_end());
     assert_eq!((row[1], row[4]), (3000.0, 0.0), "{row:?}");
+    // Marks of 1,262 octets are six to a batch.
+    let (_, statistics) = publisher.err.split_once("WriterStatistics").unwrap();
+    let batches = statistic(statistics, "batches");
+    assert!((38..200).contains(&batches), "{batches}: {statistics}");
     let (_, statistics) = publisher.err.split_once("CompressionStatistics").unwrap();
-    // A batch counts once; marks of 1,262 octets are six to a batch.
     let packed = statistic(statistics, "samples");
-    assert!((38..200).contains(&packed), "{packed}: {statistics}");
+    assert!((3000..3400).contains(&packed), "{packed}: {statistics}");
 }
 
 #[test]
