@@ -16,6 +16,7 @@ use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_wire::message::Submessage;
+use whimbrel_wire::submessage::AckNack;
 
 use super::super::{Bundling, BundlingStatistics, SharedRate, Writer, WriterConfig};
 use super::{READER, Sent, acknack, change, matched, writer};
@@ -118,6 +119,26 @@ fn put(writer: &mut Writer, sent: &mut Wire, now: Instant, count: usize) -> Vec<
     (0..count).map(put).collect()
 }
 
+/// Writes a change `pause` after `now`, and goes on 6 µs later where it leaves; whether it does.
+fn put_next(writer: &mut Writer, sent: &mut Wire, now: &mut Instant, pause: Duration) -> bool {
+    *now = now.after(pause);
+    let left = put(writer, sent, *now, 1) != [0];
+    if left {
+        let began = *now;
+        *now = now.after(Duration::from_micros(6));
+        depart(writer, began, *now);
+    }
+    left
+}
+
+/// Not final: whoever asks so wants to know.
+fn question() -> AckNack {
+    AckNack {
+        is_final: false,
+        ..acknack(1, &[], 2)
+    }
+}
+
 /// What was written left from `began` to `ended`.
 fn depart(writer: &mut Writer, began: Instant, ended: Instant) {
     if writer.measures_departures() {
@@ -178,10 +199,7 @@ fn nobody_hears_of_what_waits() {
     let (mut writer, mut sent) = bundling(up_to(1400), |_| {});
     let reader = matched(true, false).guid;
     put(&mut writer, &mut sent, NOW, 3);
-    // Not final: it wants to know.
-    let mut question = acknack(1, &[], 2);
-    question.is_final = false;
-    writer.handle_acknack(NOW, reader, &question).unwrap();
+    writer.handle_acknack(NOW, reader, &question()).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.announced(), Some(SequenceNumber(0)));
     writer.flush();

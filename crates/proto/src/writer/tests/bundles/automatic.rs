@@ -42,14 +42,8 @@ fn what_comes_faster_than_it_can_be_sent_leaves_together() {
     let mut messages = 0;
     for _ in 0..1000 {
         // A loop that does nothing else.
-        now = now.after(Duration::from_nanos(500));
-        let left = put(&mut writer, &mut sent, now, 1)[0];
-        if left > 0 {
-            messages += 1;
-            let began = now;
-            now = now.after(Duration::from_micros(6));
-            depart(&mut writer, began, now);
-        }
+        let left = put_next(&mut writer, &mut sent, &mut now, Duration::from_nanos(500));
+        messages += u32::from(left);
     }
     assert!(messages < 1000 / 20, "{messages}");
     assert_eq!(statistics(&writer).bundles, statistics(&writer).full);
@@ -118,13 +112,8 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
         }
         assert!((1..=24).contains(&waits), "{waits}");
         let is_bundled = (0..10_000).any(|_| {
-            now = now.after(Duration::from_nanos(500));
-            let left = put(writer, &mut Wire::default(), now, 1);
-            if left != [0] {
-                let began = now;
-                now = now.after(Duration::from_micros(6));
-                depart(writer, began, now);
-            }
+            let pause = Duration::from_nanos(500);
+            put_next(writer, &mut Wire::default(), &mut now, pause);
             statistics(writer).full > 0
         });
         assert!(is_bundled);
@@ -139,14 +128,8 @@ fn who_leaves_with_the_next_change_has_not_waited_in_vain() {
     for _ in 0..100 {
         // The last of nine is the first to wait, and the next comes before it has to leave alone.
         for _ in 0..9 {
-            now = now.after(Duration::from_nanos(500));
-            if put(&mut writer, &mut sent, now, 1)[0] > 0 {
-                let began = now;
-                now = now.after(Duration::from_micros(6));
-                depart(&mut writer, began, now);
-            } else {
-                waited += 1;
-            }
+            let left = put_next(&mut writer, &mut sent, &mut now, Duration::from_nanos(500));
+            waited += u32::from(!left);
         }
         now = now.after(Duration::from_micros(150));
     }

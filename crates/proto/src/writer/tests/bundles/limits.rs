@@ -109,9 +109,7 @@ fn a_question_does_not_overtake_a_sealed_bundle() {
     let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
     let reader = matched(true, false).guid;
     put(&mut writer, &mut sent, NOW, 3);
-    let mut question = acknack(1, &[], 2);
-    question.is_final = false;
-    writer.handle_acknack(NOW, reader, &question).unwrap();
+    writer.handle_acknack(NOW, reader, &question()).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     let words = sent.words();
     assert_eq!(words.get(..3), Some(&["data"; 3][..]), "{words:?}");

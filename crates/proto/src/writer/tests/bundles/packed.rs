@@ -122,12 +122,7 @@ fn time_to_compress_is_no_pause_and_bundles_end_it() {
             now = now.after(took);
             writer.note_packing(took);
         }
-        now = now.after(Duration::from_nanos(500));
-        if put(&mut writer, &mut sent, now, 1)[0] > 0 {
-            let began = now;
-            now = now.after(Duration::from_micros(6));
-            depart(&mut writer, began, now);
-        }
+        put_next(&mut writer, &mut sent, &mut now, Duration::from_nanos(500));
     }
     assert!(alone < 20, "{alone} were compressed alone");
     assert!(
