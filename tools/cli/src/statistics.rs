@@ -8,7 +8,7 @@ use whimbrel::base::guid::{Guid, GuidPrefix};
 use whimbrel::qos::ResourceLimits;
 use whimbrel::statistics::{EndpointStatistics, TOPIC_NAME};
 use whimbrel::types::DdsType;
-use whimbrel::{DataReader, DataReaderQos, DomainParticipant};
+use whimbrel::{DataReader, DataReaderQos, DomainParticipant, Error};
 
 use crate::failure::Failure;
 use crate::stop;
@@ -46,14 +46,7 @@ pub(crate) fn ask(participant: &DomainParticipant) -> Result<Counted, Failure> {
     let mut missing: BTreeSet<Guid> = all
         .filter(|it| counted.is_offered(*it) && !offers.contains(it))
         .collect();
-    let topic = participant.create_topic::<EndpointStatistics>(TOPIC_NAME)?;
-    let limits = ResourceLimits::UNLIMITED;
-    let limits = limits
-        .max_instances(ENDPOINTS_MAX)
-        .max_samples(ENDPOINTS_MAX);
-    let qos = DataReaderQos::default().reliable().transient_local();
-    let qos = qos.keep_last(1).resource_limits(limits);
-    let reader = participant.create_datareader(&topic, qos)?;
+    let reader = listen(participant)?;
     stop::within(ASK_MAX, |slice| {
         if reader.wait_for_data(slice).is_ok() {
             counted.take(&reader);
@@ -62,6 +55,18 @@ pub(crate) fn ask(participant: &DomainParticipant) -> Result<Counted, Failure> {
         missing.is_empty()
     })?;
     Ok(counted)
+}
+
+/// A reader that keeps all that is told until it is taken: what one participant says replaces
+/// nothing that another one said, of whomever.
+fn listen(participant: &DomainParticipant) -> Result<DataReader<EndpointStatistics>, Error> {
+    let topic = participant.create_topic::<EndpointStatistics>(TOPIC_NAME)?;
+    let limits = ResourceLimits::UNLIMITED;
+    let limits = limits
+        .max_instances(ENDPOINTS_MAX)
+        .max_samples(ENDPOINTS_MAX);
+    let qos = DataReaderQos::default().reliable().transient_local();
+    participant.create_datareader(&topic, qos.keep_all().resource_limits(limits))
 }
 
 impl Counted {
@@ -174,6 +179,8 @@ pub(crate) fn object(it: &EndpointStatistics) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use whimbrel::{DataWriterQos, DomainParticipantBuilder};
+
     use super::*;
 
     fn told(guid: Guid) -> EndpointStatistics {
@@ -191,6 +198,35 @@ mod tests {
         assert!(counted.of(Guid::from_bytes(other)).is_none());
         counted.note(from, &told(from));
         assert_eq!(counted.of(from).map(|it| it.samples), Some(1));
+    }
+
+    #[test]
+    fn what_one_tells_replaces_nothing_that_another_told() {
+        let participant = || {
+            let builder = DomainParticipantBuilder::default();
+            let tag = format!("told {}", std::process::id());
+            builder.domain_tag(&tag).interfaces("lo").build().unwrap()
+        };
+        let (honest, liar, asking) = (participant(), participant(), participant());
+        let reader = listen(&asking).unwrap();
+        let mut said = EndpointStatistics::default();
+        for (who, samples) in [(&honest, 1), (&liar, 4711)] {
+            let topic = who.create_topic::<EndpointStatistics>(TOPIC_NAME).unwrap();
+            let qos = DataWriterQos::default().reliable().transient_local();
+            let writer = who.create_datawriter(&topic, qos).unwrap();
+            let within = Duration::from_secs(20);
+            writer.wait_for_matched(1, within).unwrap();
+            if samples == 1 {
+                said.guid = writer.guid().to_bytes();
+            }
+            said.samples = samples;
+            writer.write(&said).unwrap();
+            writer.wait_for_acknowledgments(within).unwrap();
+        }
+        let mut counted = Counted::default();
+        counted.take(&reader);
+        let found = counted.of(Guid::from_bytes(said.guid));
+        assert_eq!(found.map(|it| it.samples), Some(1));
     }
 
     #[test]
