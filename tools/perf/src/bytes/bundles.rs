@@ -160,7 +160,7 @@ fn judged(rates: &Rates) -> Vec<Goal> {
 /// Ping-pong and a stream of 1 kHz: nothing is to be bundled, and nothing may be lost by that.
 fn where_nothing_is_gained(setting: &Setting, world: &World) -> Result<Vec<Goal>, Failure> {
     let both = [whimbrel("automatic", None), whimbrel("off", Some("off"))];
-    let mut goals = ping_pong::measure(setting, world, &both)?;
+    let mut goals = ping_pong::measure(setting, &both)?;
     goals.extend(one_khz(setting, world, &both)?);
     Ok(goals)
 }

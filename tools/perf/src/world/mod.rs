@@ -14,6 +14,8 @@ pub(crate) use link::{Link, PROBE_BYTES};
 pub(crate) enum Place {
     /// Two processes on one host, over loopback.
     Inter,
+    /// The same on one core: no wake-up across cores hides what software costs.
+    OneCore,
     /// One process.
     Intra,
     /// Two hosts and a cable, which may be slow.
@@ -54,7 +56,7 @@ impl World {
                 }
                 Some(network)
             }
-            Place::Inter | Place::Intra => match alone() {
+            Place::Inter | Place::OneCore | Place::Intra => match alone() {
                 Ok(network) => Some(network),
                 Err(why) => {
                     notes.push(format!("on this host's own loopback: {why}"));
@@ -101,7 +103,8 @@ impl World {
                 seat("a", "va", "10.77.0.1", 0),
                 seat("b", "vb", "10.77.0.2", 1),
             ],
-            _ => [0, 1].map(|at| seat("a", "lo", "127.0.0.1", at)),
+            Place::OneCore => [1, 1].map(|at| seat("a", "lo", "127.0.0.1", at)),
+            Place::Inter | Place::Intra => [0, 1].map(|at| seat("a", "lo", "127.0.0.1", at)),
         }
     }
 
