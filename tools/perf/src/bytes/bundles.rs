@@ -9,7 +9,7 @@ use whimbrel_bench::goal::{Goal, Side};
 use super::ping_pong::{self, median, whimbrel};
 use crate::contestant::{Contestant, Product};
 use crate::failure::Failure;
-use crate::measure::{OpenRow, Spread, Turns, in_turn, sweep};
+use crate::measure::{OpenRow, Spread, Turns, side_by_side, sweep};
 use crate::progress::Progress;
 use crate::report::plot::{self, Plot, Series};
 use crate::scenario::{Extent, Setting};
@@ -170,17 +170,17 @@ fn one_khz(setting: &Setting, world: &World, both: &[Contestant; 2]) -> Result<[
     let (turns, count) = match setting.extent {
         Extent::Miniature => (1, 100),
         // Some are replaced before they are answered; enough are to be left for p99.
-        Extent::Quick => (9, 1500),
+        Extent::Quick => (15, 1500),
         Extent::Full => (21, 2500),
     };
-    let progress = Progress::new("bytes 1 kHz", 2 * turns as u64);
+    let progress = Progress::new("bytes 1 kHz", turns as u64);
     let order = Turns {
         size: 64,
         rate: 1000,
         count,
         turns,
     };
-    let rows = in_turn(world, &setting.programs, both, order, &progress)?;
+    let rows = side_by_side(world, &setting.programs, both, order, &progress)?;
     Ok(judged_1_khz(&rows))
 }
 

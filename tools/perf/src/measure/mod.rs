@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) use crossover::bisect;
 pub(crate) use latency::{LatencyRow, Race};
 pub(crate) use octets::{Octets, Watched};
-pub(crate) use open::{OpenRow, Turns, in_turn, measure as open_loop, sustainable};
+pub(crate) use open::{OpenRow, Turns, measure as open_loop, side_by_side, sustainable};
 pub(crate) use probe::{floor_us, test_link};
 pub(crate) use spread::Spread;
 pub(crate) use stages::{Stages, Staging};

@@ -131,44 +131,45 @@ pub(crate) struct Turns {
     pub(crate) size: usize,
     /// Samples per second.
     pub(crate) rate: u64,
-    /// Samples of a turn.
+    /// Samples of a turn, of each.
     pub(crate) count: u64,
     pub(crate) turns: usize,
 }
 
-/// One schedule of two configurations of Whimbrel that take turns: what each measured in each turn,
-/// pair by pair.
+/// One schedule of two configurations of Whimbrel side by side, so that whatever else the machine
+/// does happens to both: what each measured in each turn, pair by pair.
 ///
 /// # Errors
 /// The processes do not start, meet or answer; a signal.
-pub(crate) fn in_turn(
+pub(crate) fn side_by_side(
     world: &World,
     programs: &Programs,
     both: &[Contestant; 2],
     order: Turns,
     progress: &Progress,
 ) -> Result<Vec<[OpenRow; 2]>, Failure> {
-    let start = |at: usize| Pair::of(world, programs, &both[at], DOMAIN + at as u32);
-    let mut pairs = [
-        start(0).map_err(Failure::Broke)?,
-        start(1).map_err(Failure::Broke)?,
-    ];
+    let start = |at: usize| {
+        let pair = Pair::of(world, programs, &both[at], DOMAIN + at as u32);
+        pair.map_err(Failure::Broke)
+    };
+    let (mut one, mut other) = (start(0)?, start(1)?);
     let mut rows = Vec::new();
-    for turn in 0..order.turns {
-        let mut one = |at: usize| {
-            stop::check()?;
-            let row = pairs[at].schedule(order.size, order.rate, order.count);
-            progress.step(&both[at].name());
-            row.map_err(Failure::Broke)
-        };
-        // Neither is always the first after a pause.
-        rows.push(if turn % 2 == 0 {
-            let first = one(0)?;
-            [first, one(1)?]
-        } else {
-            let second = one(1)?;
-            [one(0)?, second]
+    for _ in 0..order.turns {
+        stop::check()?;
+        let turn = |pair: &mut Pair| pair.schedule(order.size, order.rate, order.count);
+        let (first, second) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| turn(&mut one));
+            let second = turn(&mut other);
+            let first = first
+                .join()
+                .unwrap_or_else(|_| Err("a turn broke off".into()));
+            (first, second)
         });
+        rows.push([
+            first.map_err(Failure::Broke)?,
+            second.map_err(Failure::Broke)?,
+        ]);
+        progress.step(&both.each_ref().map(Contestant::name).join(" and "));
     }
     Ok(rows)
 }
