@@ -323,7 +323,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (argc < 4) give_up("usage: bench_cyclone version | BENCH ROLE MODE OPTION...");
-  now_ns();
+  if (strcmp(argv[1], "footprint") != 0) watch_counter();
   configure(option(argc, argv, "--interface", NULL), strcmp(argv[3], "tuned") == 0 || strcmp(argv[3], "large") == 0);
   if (strcmp(argv[1], "latency") == 0) latency(argc, argv);
   else if (strcmp(argv[1], "throughput") == 0) throughput(argc, argv);

@@ -401,7 +401,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 4) give_up("usage: bench_fastdds version | BENCH ROLE MODE OPTION...");
-  now_ns();
+  if (std::string(argv[1]) != "footprint") watch_counter();
   if (std::string(argv[1]) == "latency")
     latency(argc, argv);
   else if (std::string(argv[1]) == "throughput")

@@ -3,6 +3,7 @@
 #define CLOCK_H
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,8 +39,8 @@ static inline uint64_t read_both(uint64_t *counter) {
   return at;
 }
 
-/* Watches the counter for 20 ms, where the kernel itself keeps time by it. Call it before threads
- * are there that read the clock. */
+/* Watches the counter for 20 ms, where the kernel itself keeps time by it. Call it before anybody
+ * reads the clock, and not where the time to begin is measured. */
 static inline void watch_counter(void) {
   char source[16] = "";
   FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
@@ -58,9 +59,9 @@ static inline void watch_counter(void) {
   bench_clock.state = 1;
 }
 
-/* Nanoseconds since some moment. */
+/* Nanoseconds since some moment. Ends the process where nobody has watched the counter before. */
 static inline uint64_t now_ns(void) {
-  if (bench_clock.state == 0) watch_counter();
+  if (bench_clock.state == 0) abort();
   if (bench_clock.state == 2) return system_ns();
   return (uint64_t)(((unsigned __int128)(COUNTER() - bench_clock.begun) * bench_clock.per_tick) >> 32);
 }

@@ -55,7 +55,7 @@ static int ping(int handle, struct sockaddr_in to)
     static char sent[ROOM], room[ROOM];
     long size, count, warm;
     memset(sent, 0x55, sizeof sent);
-    now_ns();
+    watch_counter();
     say("ready");
     while (scanf("%ld %ld %ld", &size, &count, &warm) == 3) {
         uint64_t *ns = calloc((size_t)count + 1, sizeof *ns);
