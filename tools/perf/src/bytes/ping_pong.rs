@@ -96,8 +96,8 @@ pub(super) fn measure(
 fn race(setting: &Setting, world: &World, pairs: &[Beside]) -> Result<Vec<Goal>, Failure> {
     let (starts, rounds, per_round) = match setting.extent {
         Extent::Miniature => (1, 5, 20),
-        Extent::Quick => (9, 40, 200),
-        Extent::Full => (15, 60, 300),
+        Extent::Quick => (41, 10, 200),
+        Extent::Full => (81, 20, 200),
     };
     let mut contestants: Vec<Contestant> = Vec::new();
     for it in pairs.iter().flat_map(|pair| [&pair.it, &pair.other]) {
