@@ -1,4 +1,4 @@
-//! The goals of throughput, for one writer and one reader: ratios within the run.
+//! The goals of throughput: ratios within the run for one writer and one reader, and losses.
 
 use super::flow::{Flow, Kind};
 use super::plan::Plan;
@@ -17,6 +17,7 @@ const BUNDLED_BYTES: std::ops::RangeInclusive<usize> = 32..=1024;
 
 const RAW: Flow = flow(Product::Raw, Kind::BestEffort);
 const RELIABLE: Flow = flow(Product::Whimbrel, Kind::Reliable);
+const UNBUNDLED: Flow = flow(Product::Whimbrel, Kind::Unbundled);
 const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
 
 const fn flow(product: Product, kind: Kind) -> Flow {
@@ -26,14 +27,30 @@ const fn flow(product: Product, kind: Kind) -> Flow {
 /// Every goal for which something was measured, by its worst size.
 pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
     let judge = Judge { rows, plan };
+    [rates(&judge), losses(&judge)].concat()
+}
+
+fn rates(judge: &Judge<'_>) -> Vec<Goal> {
     let cyclone = |kind| vec![flow(Product::Cyclone, kind)];
     let peers: Vec<Flow> = [Product::Cyclone, Product::FastDds]
         .into_iter()
         .flat_map(|product| [Kind::Reliable, Kind::Tuned].map(|kind| flow(product, kind)))
         .collect();
     [
-        judge.rate("reliable-of-raw", &[RAW], |size| size <= SMALL_BYTES, 0.85),
-        judge.rate("63000-B-of-raw", &[RAW], |size| size == DATAGRAM_BYTES, 0.6),
+        judge.rate_of(
+            UNBUNDLED,
+            "unbundled-of-raw",
+            &[RAW],
+            |size| size <= SMALL_BYTES,
+            0.85,
+        ),
+        judge.rate_of(
+            UNBUNDLED,
+            "63000-B-unbundled-of-raw",
+            &[RAW],
+            |size| size == DATAGRAM_BYTES,
+            0.6,
+        ),
         judge.rate(
             "63000-B-of-cyclone-tuned",
             &cyclone(Kind::Tuned),
@@ -58,19 +75,17 @@ pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
             |size| BUNDLED_BYTES.contains(&size),
             0.9,
         ),
-        judge.rate(
-            "automatic-of-unbundled",
-            &[flow(Product::Whimbrel, Kind::Unbundled)],
-            |_| true,
-            0.97,
-        ),
-        judge.lost(
-            "reliable-lost-percent",
-            RELIABLE,
-            Side::AtMost,
-            0.0,
-            |row| Some(row.lost()),
-        ),
+        judge.rate("automatic-of-unbundled", &[UNBUNDLED], |_| true, 0.97),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn losses(judge: &Judge<'_>) -> Vec<Goal> {
+    [
+        judge.reliable("reliable-lost-percent", Row::lost),
+        judge.reliable("reliable-surplus", Row::surplus),
         judge.lost(
             "best-effort-lost-percent",
             BEST_EFFORT,
@@ -105,6 +120,18 @@ impl Judge<'_> {
         counts: impl Fn(usize) -> bool,
         bound: f64,
     ) -> Option<Goal> {
+        self.rate_of(RELIABLE, name, others, counts, bound)
+    }
+
+    /// The rate of `ours` as a multiple of the best of `others`.
+    fn rate_of(
+        &self,
+        ours: Flow,
+        name: &str,
+        others: &[Flow],
+        counts: impl Fn(usize) -> bool,
+        bound: f64,
+    ) -> Option<Goal> {
         let rate = |flow, size| Some(find(self.rows, flow, 1, size)?.rate());
         let sizes = self.plan.sizes.iter().filter(|size| counts(**size));
         let figures = sizes.filter_map(|size| {
@@ -112,9 +139,21 @@ impl Judge<'_> {
                 .iter()
                 .filter_map(|it| rate(*it, *size))
                 .reduce(f64::max)?;
-            Some((rate(RELIABLE, *size)? / theirs, format!("{size} B")))
+            Some((rate(ours, *size)? / theirs, format!("{size} B")))
         });
         Goal::worst(format!("throughput.{name}"), figures, Side::AtLeast, bound)
+    }
+
+    /// What must be none in every reliable stream of ours, whatever its readers and its bundling.
+    fn reliable(&self, name: &str, of: fn(&Row) -> f64) -> Option<Goal> {
+        let ours = self.rows.iter().filter(|row| {
+            row.flow.product == Product::Whimbrel && row.flow.kind != Kind::BestEffort
+        });
+        let figures = ours.map(|row| {
+            let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
+            (of(row), format!("{kind}, {readers} readers, {size} B"))
+        });
+        Goal::worst(format!("throughput.{name}"), figures, Side::AtMost, 0.0)
     }
 
     fn lost(
@@ -171,28 +210,25 @@ mod tests {
     fn rates_are_compared_at_their_sizes() {
         let rows = [
             row(RAW, 32, 1001, 1001),
+            row(UNBUNDLED, 32, 841, 841),
             row(RELIABLE, 32, 901, 901),
             row(flow(Product::Cyclone, Kind::Batched), 32, 5001, 5001),
             row(flow(Product::Whimbrel, Kind::Batched), 32, 1001, 1001),
             row(RELIABLE, LARGE_BYTES, 131, 131),
-            row(
-                flow(Product::Whimbrel, Kind::Unbundled),
-                LARGE_BYTES,
-                141,
-                141,
-            ),
+            row(UNBUNDLED, LARGE_BYTES, 141, 141),
             row(flow(Product::FastDds, Kind::Tuned), LARGE_BYTES, 101, 101),
             row(flow(Product::Cyclone, Kind::Reliable), LARGE_BYTES, 51, 51),
         ];
         check(
             &rows,
             &[
-                ("throughput.reliable-of-raw", true),
+                ("throughput.unbundled-of-raw", false),
                 ("throughput.1-MiB-of-best-peer", true),
                 ("throughput.bundles-of-cyclone-batched", false),
                 ("throughput.automatic-of-batched", true),
                 ("throughput.automatic-of-unbundled", false),
                 ("throughput.reliable-lost-percent", true),
+                ("throughput.reliable-surplus", true),
             ],
         );
     }
@@ -214,6 +250,16 @@ mod tests {
     }
 
     #[test]
+    fn bundles_do_not_make_up_for_what_a_sample_alone_costs() {
+        let rows = [
+            row(RAW, DATAGRAM_BYTES, 1001, 1001),
+            row(RELIABLE, DATAGRAM_BYTES, 2001, 2001),
+            row(UNBUNDLED, DATAGRAM_BYTES, 591, 591),
+        ];
+        assert!(judged(&rows).contains(&("throughput.63000-B-unbundled-of-raw".into(), false)));
+    }
+
+    #[test]
     fn losses_are_judged_by_kind() {
         check(
             &[
@@ -222,8 +268,31 @@ mod tests {
             ],
             &[
                 ("throughput.reliable-lost-percent", false),
+                ("throughput.reliable-surplus", true),
                 ("throughput.best-effort-lost-percent", true),
             ],
         );
+    }
+
+    #[test]
+    fn every_reliable_stream_must_be_whole() {
+        let whole = |flow| row(flow, 32, 100, 100);
+        let mut four = whole(flow(Product::Whimbrel, Kind::Batched));
+        four.readers = 4;
+        let lossy = |mut row: Row| {
+            let (count, ns) = (9, 1);
+            let sent = Sent {
+                written: 10,
+                refused: 0,
+                ns,
+            };
+            row.add(sent, &[Received { count, ns }], Usage::default());
+            judged(&[row])[0].clone()
+        };
+        let missed = ("throughput.reliable-lost-percent".to_owned(), false);
+        assert_eq!(lossy(four), missed);
+        assert_eq!(lossy(whole(UNBUNDLED)), missed);
+        let peers = whole(flow(Product::Cyclone, Kind::Reliable));
+        assert_eq!(judged(&[peers]), []);
     }
 }

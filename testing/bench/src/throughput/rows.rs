@@ -27,19 +27,26 @@ struct Total {
     sent: u64,
     received: u64,
     refused: u64,
+    /// What each reader lacked in each round.
+    missing: u64,
+    /// What each reader had in each round beyond what was written: duplicates, or late ones.
+    surplus: u64,
 }
 
 impl Total {
     fn add(&mut self, sent: Sent, received: &[Received]) {
-        self.sent += sent.written * received.len() as u64;
-        self.received += received.iter().map(|it| it.count).sum::<u64>();
         self.refused += sent.refused;
+        for count in received.iter().map(|it| it.count) {
+            self.sent += sent.written;
+            self.received += count;
+            self.missing += sent.written.saturating_sub(count);
+            self.surplus += count.saturating_sub(sent.written);
+        }
     }
 
-    /// In percent.
+    /// In percent. What one reader or round has too many of makes up for no other's losses.
     fn lost(&self) -> f64 {
-        let lost = self.sent.saturating_sub(self.received);
-        100.0 * lost as f64 / self.sent.max(1) as f64
+        100.0 * self.missing as f64 / self.sent.max(1) as f64
     }
 }
 
@@ -81,7 +88,12 @@ impl Row {
         self.total.lost()
     }
 
-    /// The same at a rate that should be easy.
+    /// Samples that arrived beyond those that were written.
+    pub(super) fn surplus(&self) -> f64 {
+        self.total.surplus as f64
+    }
+
+    /// The lost share at a rate that should be easy.
     pub(super) fn lost_easy(&self) -> Option<f64> {
         self.easy.map(|it| it.lost())
     }
@@ -126,6 +138,7 @@ impl Row {
             .number("mbit_per_s", self.rate() * self.size as f64 * 8e-6)
             .number("lost_percent", self.lost())
             .number("lost_percent_at_80", self.lost_easy().unwrap_or(f64::NAN))
+            .number("surplus", self.surplus())
             .number("refused", self.total.refused as f64)
             .number("cpu_us_per_sample", self.cpu_us())
             .number("system_us_per_sample", self.system_us())
@@ -256,5 +269,14 @@ mod tests {
         assert_eq!(row.lost_easy(), None);
         row.add_easy(sent(10), &[received(10), received(10)]);
         assert_eq!(row.lost_easy(), Some(0.0));
+    }
+
+    #[test]
+    fn what_arrives_twice_hides_no_loss() {
+        let mut row = Row::new(FLOWS[0], 2, 16);
+        row.add(sent(100), &[received(90), received(110)], Usage::default());
+        assert_eq!((row.lost(), row.surplus()), (5.0, 10.0));
+        row.add(sent(100), &[received(110), received(100)], Usage::default());
+        assert_eq!((row.lost(), row.surplus()), (2.5, 20.0));
     }
 }
