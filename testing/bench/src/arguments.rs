@@ -15,10 +15,10 @@ usage: whimbrel-bench BENCH [OPTION]...
   footprint          memory, threads, work at idle, start to matched, size of the binary
 
   --quick            about a minute: fewer sizes, messages and repetitions
-  --messages N       round trips per contestant, placement and size
-  --sizes A,B,...    octets of payload
-  --placement NAME   only this one: two-cores, one-core, free, two-hosts
-  --contestant NAME  only those whose name contains NAME; may be said again
+  --messages N       round trips per contestant, placement and size (latency, calls)
+  --sizes A,B,...    octets of payload (latency, throughput)
+  --placement NAME   only this one: two-cores, one-core, free, two-hosts (latency)
+  --contestant NAME  only those whose name contains NAME; may be said again (not polling)
   --out FOLDER       where reports go (default target/bench)
   --peers FOLDER     where the peers' programs are (default target/peers)
 ";
@@ -59,6 +59,37 @@ pub enum Bench {
     Footprint,
 }
 
+impl Bench {
+    const ALL: [Self; 5] = [
+        Self::Latency,
+        Self::Throughput,
+        Self::Calls,
+        Self::Polling,
+        Self::Footprint,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Throughput => "throughput",
+            Self::Calls => "calls",
+            Self::Polling => "polling",
+            Self::Footprint => "footprint",
+        }
+    }
+
+    /// Whether `option` says something to it.
+    fn takes(self, option: &str) -> bool {
+        match option {
+            "--messages" => matches!(self, Self::Latency | Self::Calls),
+            "--sizes" => matches!(self, Self::Latency | Self::Throughput),
+            "--placement" => self == Self::Latency,
+            "--contestant" => self != Self::Polling,
+            _ => true,
+        }
+    }
+}
+
 impl Arguments {
     /// Reads the words after the program's name.
     ///
@@ -66,15 +97,10 @@ impl Arguments {
     /// What is wrong with which word.
     pub fn parse(words: &[String]) -> Result<Self, String> {
         let (bench, rest) = words.split_first().ok_or("which bench?")?;
+        let named = Bench::ALL.into_iter().find(|it| it.name() == bench);
+        let bench = named.ok_or_else(|| format!("there is no bench {bench}"))?;
         let mut found = Self {
-            bench: match bench.as_str() {
-                "latency" => Bench::Latency,
-                "throughput" => Bench::Throughput,
-                "calls" => Bench::Calls,
-                "polling" => Bench::Polling,
-                "footprint" => Bench::Footprint,
-                _ => return Err(format!("there is no bench {bench}")),
-            },
+            bench,
             quick: false,
             messages: None,
             sizes: Vec::new(),
@@ -85,6 +111,9 @@ impl Arguments {
         };
         let mut rest = rest.iter();
         while let Some(word) = rest.next() {
+            if !bench.takes(word) {
+                return Err(format!("{} takes no {word}", bench.name()));
+            }
             let mut value = || rest.next().ok_or(format!("{word} needs a value"));
             match word.as_str() {
                 "--quick" => found.quick = true,
@@ -107,9 +136,25 @@ impl Arguments {
         self.contestants.is_empty() || self.contestants.iter().any(|it| contestant.contains(it))
     }
 
-    /// Whether something that usually runs was left out, so that not every goal can be judged.
+    /// Whether something that usually runs was left out or cut short, so that not every goal can
+    /// be judged, or not as well.
     pub fn is_partial(&self) -> bool {
-        self.placement.is_some() || !self.contestants.is_empty() || !self.sizes.is_empty()
+        self.quick
+            || self.messages.is_some()
+            || self.placement.is_some()
+            || !self.contestants.is_empty()
+            || !self.sizes.is_empty()
+    }
+
+    /// The form of the run, in words: what a report says of it.
+    pub fn form(&self) -> &'static str {
+        if self.quick {
+            "quick"
+        } else if self.is_partial() {
+            "partial"
+        } else {
+            "whole"
+        }
     }
 }
 
@@ -140,7 +185,43 @@ mod tests {
         let found = parse("latency --contestant raw --contestant listener").unwrap();
         assert!(found.wants("raw calls") && found.wants("cyclone listener"));
         assert!(!found.wants("cyclone waitset"));
-        assert!(!parse("latency --quick").unwrap().is_partial());
+    }
+
+    #[test]
+    fn only_a_run_of_everything_is_whole() {
+        for (line, form) in [
+            ("latency", "whole"),
+            ("latency --out x --peers y", "whole"),
+            ("latency --quick", "quick"),
+            ("calls --messages 5", "partial"),
+            ("throughput --sizes 16", "partial"),
+            ("latency --placement free", "partial"),
+            ("footprint --contestant raw", "partial"),
+        ] {
+            let found = parse(line).unwrap();
+            assert_eq!(found.form(), form, "{line}");
+            assert_eq!(found.is_partial(), form != "whole", "{line}");
+        }
+    }
+
+    #[test]
+    fn options_that_would_say_nothing_are_refused() {
+        for line in [
+            "throughput --messages 5",
+            "throughput --placement free",
+            "calls --placement one-core",
+            "calls --sizes 16",
+            "polling --messages 5",
+            "polling --sizes 16",
+            "polling --contestant take",
+            "footprint --messages 5",
+            "footprint --sizes 16",
+            "footprint --placement free",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let why = format!("{} takes no {}", words[0], words[1]);
+            assert_eq!(parse(line), Err(why));
+        }
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         MESSAGES
     };
     let messages = arguments.messages.unwrap_or(usual);
+    facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("messages".into(), messages.to_string());
     facts.insert("size_bytes".into(), SIZE.to_string());
     let stage = Stage::new(Placement::OneCore)?;
@@ -79,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         tables: vec![table(&rows)],
         records: rows.iter().map(record).collect(),
         goals: judge::goals(&figures(&rows)),
-        partial: !arguments.contestants.is_empty(),
+        partial: arguments.is_partial(),
     };
     if rows
         .iter()

@@ -45,6 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         ROUNDS
     };
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    note("form", arguments.form().to_owned());
     note("rounds", rounds.to_string());
     note("readers", READERS.to_string());
     note(
@@ -61,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         tables: vec![table(&figures)],
         records: figures.iter().map(record).collect(),
         goals: judge::goals(&figures),
-        partial: !arguments.contestants.is_empty(),
+        partial: arguments.is_partial(),
     })
 }
 

@@ -32,9 +32,19 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
     );
+    note("form", arguments.form().to_owned());
     note("rounds", ROUNDS.to_string());
-    let starts = parts.iter().map(|it| it.starts.to_string());
-    note("starts", starts.collect::<Vec<_>>().join(", "));
+    for part in &parts {
+        let sizes: Vec<String> = part.sizes.iter().map(usize::to_string).collect();
+        let settings = format!(
+            "{} round trips of each size, {} before each round, {} starts, sizes {} B",
+            part.per_round() * ROUNDS,
+            part.warm,
+            part.starts,
+            sizes.join(" ")
+        );
+        note(part.kind.name(), settings);
+    }
     let (mut others, mut tables) = (Vec::new(), Vec::new());
     let (mut records, mut goals) = (Vec::new(), Vec::new());
     for part in &parts {

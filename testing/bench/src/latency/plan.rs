@@ -41,6 +41,16 @@ pub(super) enum Kind {
     InProcess,
 }
 
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Usual => "usual samples",
+            Self::Large => "large samples",
+            Self::InProcess => "in process",
+        }
+    }
+}
+
 /// A part of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Part {

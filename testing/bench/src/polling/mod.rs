@@ -47,6 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let mut facts = machine::facts(&programs, &[Product::Whimbrel])?;
     let length = Duration::from_millis(if arguments.quick { 500 } else { 3000 });
+    facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("size_bytes".into(), SIZE.to_string());
     facts.insert("part_ms".into(), length.as_millis().to_string());
     facts.insert("busy_threads".into(), busy_threads().to_string());
@@ -73,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         tables: vec![rows::table(&rows)],
         records: rows.iter().map(Row::record).collect(),
         goals: judge::goals(&rows),
-        partial: false,
+        partial: arguments.is_partial(),
     })
 }
 

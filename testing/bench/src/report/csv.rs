@@ -1,13 +1,25 @@
-//! Records as comma-separated values. RFC 4180, lines ended as on Unix.
+//! Records as comma-separated values. RFC 4180, lines ended as on Unix, with comments before them.
 
 use super::record::{Record, Value};
+use crate::machine::Facts;
 
-/// A line of names, then a line for each record. All records have the names of the first.
-pub(super) fn text(records: &[Record]) -> String {
+/// A comment for each fact, `# NAME: VALUE`; then a line of names and a line for each record. Where
+/// the names of a record are others than those before, they come first, after an empty line.
+pub(super) fn text(facts: &Facts, records: &[Record]) -> String {
     let mut text = String::new();
-    for (n, record) in records.iter().enumerate() {
-        if n == 0 {
-            line(&mut text, record.0.iter().map(|(name, _)| quoted(name)));
+    for (name, value) in facts {
+        let value = value.lines().collect::<Vec<_>>().join("; ");
+        text.push_str(&format!("# {name}: {value}\n"));
+    }
+    let mut names = Vec::new();
+    for record in records {
+        let own: Vec<&str> = record.0.iter().map(|(name, _)| *name).collect();
+        if own != names {
+            if !names.is_empty() {
+                text.push('\n');
+            }
+            line(&mut text, own.iter().map(|name| quoted(name)));
+            names = own;
         }
         line(&mut text, record.0.iter().map(|(_, value)| cell(value)));
     }

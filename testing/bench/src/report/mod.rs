@@ -27,7 +27,7 @@ pub struct Report {
     pub records: Vec<Record>,
     /// What was judged.
     pub goals: Vec<Goal>,
-    /// Something that usually runs was left out.
+    /// Something that usually runs was left out or cut short.
     pub partial: bool,
 }
 
@@ -79,7 +79,7 @@ impl Report {
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (ending, text) in [
             ("txt", self.text()),
-            ("csv", csv::text(&self.records)),
+            ("csv", csv::text(&self.facts, &self.records)),
             ("json", self.json()),
         ] {
             let path = folder.join(format!("{}.{ending}", self.name));

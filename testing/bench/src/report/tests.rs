@@ -28,15 +28,40 @@ fn report() -> Report {
 
 #[test]
 fn csv_has_one_head_and_quotes_what_needs_it() {
+    let none = Facts::new();
     let wanted = "who,p50_us\n\"raw, blocking\",5.25\n\"a \"\"bus\"\"\",333333.333\n";
-    assert_eq!(csv::text(&report().records), wanted);
-    assert_eq!(csv::text(&[]), "");
+    assert_eq!(csv::text(&none, &report().records), wanted);
+    assert_eq!(csv::text(&none, &[]), "");
     let whole = [
         Record::new().number("n", 1000.0),
         Record::new().number("n", 0.0),
         Record::new().number("n", f64::NAN),
     ];
-    assert_eq!(csv::text(&whole), "n\n1000\n0\n\n");
+    assert_eq!(csv::text(&none, &whole), "n\n1000\n0\n\n");
+}
+
+#[test]
+fn csv_begins_with_the_facts_and_names_what_changes() {
+    let mut report = report();
+    report.facts.insert("peer".into(), "one\ntwo".into());
+    let records = [
+        Record::new().number("a", 1.0),
+        Record::new().number("b", 2.0),
+        Record::new().number("b", 3.0),
+    ];
+    let wanted = "# kernel: Linux 6\n# peer: one; two\na\n1\n\nb\n2\n3\n";
+    assert_eq!(csv::text(&report.facts, &records), wanted);
+}
+
+#[test]
+fn a_partial_run_ends_otherwise_than_a_whole_one() {
+    let mut report = report();
+    report.partial = true;
+    let text = report.text();
+    assert!(
+        text.ends_with("1 met, 1 missed, of a partial run\n"),
+        "{text}"
+    );
 }
 
 #[test]

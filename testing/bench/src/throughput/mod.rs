@@ -31,6 +31,13 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "KEEP_ALL, rate of arrivals, writer on core 0, readers on core 1".into(),
     );
+    note("form", arguments.form().to_owned());
+    let listed = |all: &[usize]| {
+        let all: Vec<String> = all.iter().map(usize::to_string).collect();
+        all.join(" ")
+    };
+    note("sizes_bytes", listed(&plan.sizes));
+    note("readers", listed(&plan.readers));
     note("rounds", plan.rounds.to_string());
     note("burst_ms", plan.burst_ms.to_string());
     let mut rows = Vec::new();
