@@ -152,7 +152,7 @@ pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Opt
         .find(|row| row.flow == flow && row.readers == readers && row.size == size)
 }
 
-/// Where the time of cores goes: to the system, and to the product's own work.
+/// Where the time of cores goes: to the system, wake-ups among its work, and to the product's own.
 pub(super) fn work(rows: &[Row], readers: usize) -> Table {
     let share = |us: f64, row: &Row| {
         let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
@@ -173,7 +173,7 @@ pub(super) fn work(rows: &[Row], readers: usize) -> Table {
         "stream",
         "size",
         "cpu us/sample",
-        "system",
+        "system, with wake-ups",
         "own",
         "waits/sample",
     ];
