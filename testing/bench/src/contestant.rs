@@ -60,6 +60,8 @@ pub enum Mode {
     Async,
     /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
     Large,
+    /// The same with socket buffers of the size that the system gives them.
+    LargeSystemBuffers,
     /// A callback, both ends in one process.
     InProcess,
     /// The same, with samples that are handed on by reference.
@@ -80,6 +82,7 @@ impl Mode {
             Self::Automatic => "automatic",
             Self::Async => "async",
             Self::Large => "large",
+            Self::LargeSystemBuffers => "large-system-buffers",
             Self::InProcess => "in-process",
             Self::InProcessShared => "in-process-shared",
         }
@@ -115,6 +118,7 @@ pub const USUAL: &[Contestant] = &[
 /// Everyone who takes part in that of large ones.
 pub const LARGE: &[Contestant] = &[
     of(Product::Whimbrel, Mode::Large),
+    of(Product::Whimbrel, Mode::LargeSystemBuffers),
     of(Product::Cyclone, Mode::Large),
     of(Product::FastDds, Mode::Large),
 ];

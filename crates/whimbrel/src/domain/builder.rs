@@ -32,7 +32,8 @@ use crate::error::Error;
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
 /// `WHIMBREL_STATISTICS` and `WHIMBREL_CONNECTED_SOCKETS` (`on` or `off`),
-/// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_WAITING` (`auto`, `auto:` and
+/// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_RECEIVE_BUFFER_BYTES` and
+/// `WHIMBREL_SEND_BUFFER_BYTES` (octets or `system`), `WHIMBREL_WAITING` (`auto`, `auto:` and
 /// so many microseconds, `receive`, `sleep` or `spin`), and
 /// `WHIMBREL_DOMAIN` for [`DomainParticipantBuilder::default`]. A variable that begins with
 /// `WHIMBREL_` and is no setting, or whose value makes no sense, is an error, also where the
@@ -231,6 +232,24 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// To how many octets the receive buffers of sockets are raised, as by
+    /// `WHIMBREL_RECEIVE_BUFFER_BYTES`; 4 MiB by default. The system may let them be less, as
+    /// `whimbrel doctor` shows, and what is less than its own default changes nothing. `None`
+    /// (`system`) leaves them as the system makes them. Each is memory that a burst may take
+    /// before it is read; what does not fit is lost and, where RELIABLE, repaired.
+    #[must_use]
+    pub fn receive_buffer_bytes(mut self, bytes: Option<usize>) -> Self {
+        self.asked.receive_buffer_bytes = Some(bytes);
+        self
+    }
+
+    /// The same of send buffers, as by `WHIMBREL_SEND_BUFFER_BYTES`; 1 MiB by default.
+    #[must_use]
+    pub fn send_buffer_bytes(mut self, bytes: Option<usize>) -> Self {
+        self.asked.send_buffer_bytes = Some(bytes);
+        self
+    }
+
     /// Whether others may read what its writers and readers have counted, on the topic
     /// [`crate::statistics::TOPIC_NAME`], as `whimbrel ls -v` does; off by default, also by
     /// `WHIMBREL_STATISTICS`. Where it is on, discovery tells of one writer more; while nobody
@@ -333,6 +352,8 @@ impl DomainParticipantBuilder {
                 faults: self.faults,
                 offload: settings.segmentation_offload.value,
                 connects: settings.connected_sockets.value,
+                receive_buffer_bytes: settings.receive_buffer_bytes.value,
+                send_buffer_bytes: settings.send_buffer_bytes.value,
             },
         };
         let interfaces = selection.interfaces;

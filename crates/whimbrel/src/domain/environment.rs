@@ -87,6 +87,21 @@ pub(super) const CONNECTED_SOCKETS: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+/// What the sizes of buffers may be.
+pub(super) const BUFFER: &str = "a number of octets from 4096 to 1073741824, or system";
+
+pub(super) const RECEIVE_BUFFER: Variable = Variable {
+    name: "WHIMBREL_RECEIVE_BUFFER_BYTES",
+    allowed: BUFFER,
+    check: |text| values::buffer_bytes(text).map(drop),
+};
+
+pub(super) const SEND_BUFFER: Variable = Variable {
+    name: "WHIMBREL_SEND_BUFFER_BYTES",
+    allowed: BUFFER,
+    check: |text| values::buffer_bytes(text).map(drop),
+};
+
 pub(super) const SEGMENTATION_OFFLOAD: Variable = Variable {
     name: "WHIMBREL_SEGMENTATION_OFFLOAD",
     allowed: "on, off or auto",
@@ -116,7 +131,9 @@ const VARIABLES: &[Variable] = &[
     MESSAGE_BYTES,
     MULTICAST_DATA,
     PEERS,
+    RECEIVE_BUFFER,
     SEGMENTATION_OFFLOAD,
+    SEND_BUFFER,
     STATISTICS,
     WAITING,
 ];
@@ -275,8 +292,8 @@ mod tests {
                  allowed: WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
                  WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
                  WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
-                 WHIMBREL_PEERS, WHIMBREL_SEGMENTATION_OFFLOAD, WHIMBREL_STATISTICS, \
-                 WHIMBREL_WAITING",
+                 WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, WHIMBREL_SEGMENTATION_OFFLOAD, \
+                 WHIMBREL_SEND_BUFFER_BYTES, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",
             ],

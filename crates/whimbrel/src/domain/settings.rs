@@ -1,7 +1,5 @@
 //! The settings in force: what the program said, else the environment, else the default.
 
-use std::fmt;
-
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::limits::Limits;
 use whimbrel_base::time::Duration;
@@ -10,15 +8,26 @@ use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
     CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG,
-    MESSAGE_BYTES, MULTICAST_DATA, PEERS, SEGMENTATION_OFFLOAD, STATISTICS, Variable, WAITING,
+    MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER, SEGMENTATION_OFFLOAD, SEND_BUFFER,
+    STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
-use super::values::{self, Fault, Peer};
+use super::values::{self, Peer};
 use super::waiting::Waiting;
-use crate::driver::network::{DataGroup, Offload};
+use crate::driver::network::{DataGroup, Offload, RECEIVE_BUFFER_BYTES, SEND_BUFFER_BYTES};
 use crate::driver::ports;
 use crate::error::Error;
+
+mod sourced;
+
+pub(super) use sourced::Sourced;
+pub use sourced::{Setting, SettingSource};
+
+use sourced::{
+    buffer_text, either, either_or, interfaces_text, of_variable, off_unless, on_or_off, on_unless,
+    peers_said, peers_text, plain, said,
+};
 
 /// Shortest lease of a participant.
 const LEASE_MIN: Duration = Duration::from_millis(100);
@@ -29,44 +38,6 @@ const PERIOD_MIN: Duration = Duration::from_millis(10);
 const DURATION: &str = "a span of time";
 const SWITCH: &str = "on or off";
 const TEXT: &str = "any text";
-
-/// Who said what a setting is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum SettingSource {
-    /// Nobody.
-    Default,
-    /// This variable of the environment.
-    Environment(&'static str),
-    /// The program, by [`super::DomainParticipantBuilder`].
-    Builder,
-}
-
-impl fmt::Display for SettingSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::Environment(name) => write!(f, "environment {name}"),
-            Self::Builder => f.write_str("builder"),
-        }
-    }
-}
-
-/// A setting as it is in force.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Setting {
-    /// Its name: that of the builder's method, for limits that of the field.
-    pub name: &'static str,
-    /// Its value, for people.
-    pub value: String,
-    /// Who said so.
-    pub source: SettingSource,
-    /// The variable that sets it where the program does not.
-    pub variable: Option<&'static str>,
-    /// The values that make sense, in words.
-    pub allowed: &'static str,
-}
 
 /// What the program said, if anything.
 #[derive(Clone, Debug, Default)]
@@ -89,31 +60,11 @@ pub(super) struct Asked {
     pub(super) message_bytes_max: Option<usize>,
     pub(super) segmentation_offload: Option<Offload>,
     pub(super) connected_sockets: Option<bool>,
+    pub(super) receive_buffer_bytes: Option<Option<usize>>,
+    pub(super) send_buffer_bytes: Option<Option<usize>>,
     pub(super) statistics: Option<bool>,
     pub(super) log: Option<bool>,
     pub(super) limits: Option<Limits>,
-}
-
-/// A value and where it comes from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sourced<T> {
-    pub(super) value: T,
-    source: SettingSource,
-}
-
-impl<T> Sourced<T> {
-    fn of_builder(value: Option<T>, default: T) -> Self {
-        match value {
-            Some(value) => Self {
-                value,
-                source: SettingSource::Builder,
-            },
-            None => Self {
-                value: default,
-                source: SettingSource::Default,
-            },
-        }
-    }
 }
 
 /// All settings that have variables or defaults.
@@ -137,6 +88,8 @@ pub(super) struct Settings {
     pub(super) message_bytes_max: Sourced<usize>,
     pub(super) segmentation_offload: Sourced<Offload>,
     pub(super) connected_sockets: Sourced<bool>,
+    pub(super) receive_buffer_bytes: Sourced<Option<usize>>,
+    pub(super) send_buffer_bytes: Sourced<Option<usize>>,
     pub(super) statistics: Sourced<bool>,
     pub(super) log: Sourced<bool>,
     pub(super) limits: Sourced<Limits>,
@@ -151,6 +104,8 @@ impl Settings {
         let interfaces = asked.interfaces.as_deref();
         let interfaces = interfaces.map(|text| said("interfaces", text, values::interfaces));
         let peers = asked.peers.as_deref().map(peers_said);
+        let [receive_buffer_bytes, send_buffer_bytes] = buffers(asked, environment)?;
+        let patience = defaults.unserved_patience;
         let settings = Self {
             domain: either(asked.domain, environment, DOMAIN, values::domain)?,
             domain_tag: Sourced::of_builder(asked.domain_tag.clone(), String::new()),
@@ -181,10 +136,7 @@ impl Settings {
             waiting: either(asked.waiting, environment, WAITING, values::waiting)?,
             lease: Sourced::of_builder(asked.lease, defaults.lease),
             announce_period: Sourced::of_builder(asked.announce_period, defaults.announce_period),
-            unserved_patience: Sourced::of_builder(
-                asked.unserved_patience,
-                defaults.unserved_patience,
-            ),
+            unserved_patience: Sourced::of_builder(asked.unserved_patience, patience),
             discovery_bytes_per_s_max: either_or(
                 asked.discovery_bytes_per_s_max,
                 environment,
@@ -207,6 +159,8 @@ impl Settings {
                 Offload::default(),
             )?,
             connected_sockets: on_unless(asked.connected_sockets, environment, CONNECTED_SOCKETS)?,
+            receive_buffer_bytes,
+            send_buffer_bytes,
             statistics: off_unless(asked.statistics, environment, STATISTICS)?,
             log: either_or(asked.log, environment, LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
@@ -258,6 +212,18 @@ impl Settings {
                 values::MESSAGE_BYTES.start(),
                 values::MESSAGE_BYTES.end()
             )));
+        }
+        for (name, bytes) in [
+            ("receive_buffer_bytes", self.receive_buffer_bytes.value),
+            ("send_buffer_bytes", self.send_buffer_bytes.value),
+        ] {
+            if bytes.is_some_and(|it| !values::BUFFER_BYTES.contains(&it)) {
+                return Err(Error::BadParameter(format!(
+                    "{name}={}: {}",
+                    buffer_text(&bytes),
+                    super::environment::BUFFER
+                )));
+            }
         }
         Ok(())
     }
@@ -323,7 +289,7 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 3] {
+    fn list_sending(&self) -> [Setting; 5] {
         [
             of_variable(
                 "message_bytes_max",
@@ -342,6 +308,18 @@ impl Settings {
                 &self.connected_sockets,
                 CONNECTED_SOCKETS,
                 on_or_off,
+            ),
+            of_variable(
+                "receive_buffer_bytes",
+                &self.receive_buffer_bytes,
+                RECEIVE_BUFFER,
+                buffer_text,
+            ),
+            of_variable(
+                "send_buffer_bytes",
+                &self.send_buffer_bytes,
+                SEND_BUFFER,
+                buffer_text,
             ),
         ]
     }
@@ -366,119 +344,25 @@ impl Settings {
     }
 }
 
-/// What the program said, else the environment, else the type's default.
-fn either<T: Default>(
-    said: Option<T>,
-    environment: &Environment,
-    variable: Variable,
-    read: fn(&str) -> Result<T, Fault>,
-) -> Result<Sourced<T>, Error> {
-    either_or(said, environment, variable, read, T::default())
-}
-
-/// What the program said, else the environment, else `default`.
-fn either_or<T>(
-    said: Option<T>,
-    environment: &Environment,
-    variable: Variable,
-    read: fn(&str) -> Result<T, Fault>,
-    default: T,
-) -> Result<Sourced<T>, Error> {
-    match (said, environment.text(variable)) {
-        (None, Some(text)) => Ok(Sourced {
-            value: read(text).map_err(|fault| refuse(variable.name, text, &fault))?,
-            source: SettingSource::Environment(variable.name),
-        }),
-        (said, _) => Ok(Sourced::of_builder(said, default)),
-    }
-}
-
-/// What the program said, else the environment, else off.
-fn off_unless(
-    said: Option<bool>,
-    environment: &Environment,
-    variable: Variable,
-) -> Result<Sourced<bool>, Error> {
-    either_or(said, environment, variable, values::switch, false)
-}
-
-/// As [`off_unless`], else on.
-fn on_unless(
-    said: Option<bool>,
-    environment: &Environment,
-    variable: Variable,
-) -> Result<Sourced<bool>, Error> {
-    either_or(said, environment, variable, values::switch, true)
-}
-
-fn said<T>(name: &str, text: &str, read: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {
-    read(text).map_err(|fault| refuse(name, text, &fault))
-}
-
-fn peers_said(texts: &[String]) -> Result<Vec<Peer>, Error> {
-    let texts = texts.iter().map(|text| text.trim());
-    let read = |text: &str| {
-        values::peer(text).ok_or_else(|| {
-            Error::BadParameter(format!(
-                "peer {text:?} is not an IP address, with or without port"
-            ))
-        })
+/// The wanted sizes of receive and send buffers.
+fn buffers(asked: &Asked, environment: &Environment) -> Result<[Sourced<Option<usize>>; 2], Error> {
+    let of = |asked, variable, default| {
+        either_or(
+            asked,
+            environment,
+            variable,
+            values::buffer_bytes,
+            Some(default),
+        )
     };
-    texts.filter(|text| !text.is_empty()).map(read).collect()
-}
-
-fn refuse(name: &str, text: &str, fault: &Fault) -> Error {
-    let Fault { at, what } = fault;
-    Error::BadParameter(format!("{name}={text:?}: at character {at}: {what}"))
-}
-
-fn of_variable<T>(
-    name: &'static str,
-    sourced: &Sourced<T>,
-    variable: Variable,
-    text: impl Fn(&T) -> String,
-) -> Setting {
-    Setting {
-        variable: Some(variable.name),
-        ..plain(name, sourced, variable.allowed, text)
-    }
-}
-
-fn plain<T>(
-    name: &'static str,
-    sourced: &Sourced<T>,
-    allowed: &'static str,
-    text: impl Fn(&T) -> String,
-) -> Setting {
-    Setting {
-        name,
-        value: text(&sourced.value),
-        source: sourced.source,
-        variable: None,
-        allowed,
-    }
-}
-
-fn on_or_off(on: &bool) -> String {
-    if *on { "on" } else { "off" }.into()
-}
-
-fn interfaces_text(filter: &InterfaceFilter) -> String {
-    let text = filter.to_string();
-    if text.is_empty() { "all".into() } else { text }
-}
-
-fn peers_text(peers: &[Peer]) -> String {
-    let text = |peer: &Peer| match peer {
-        Peer::Socket(addr) => addr.to_string(),
-        Peer::Host(ip) => ip.to_string(),
-    };
-    let texts: Vec<String> = peers.iter().map(text).collect();
-    if texts.is_empty() {
-        "none".into()
-    } else {
-        texts.join(",")
-    }
+    Ok([
+        of(
+            asked.receive_buffer_bytes,
+            RECEIVE_BUFFER,
+            RECEIVE_BUFFER_BYTES,
+        )?,
+        of(asked.send_buffer_bytes, SEND_BUFFER, SEND_BUFFER_BYTES)?,
+    ])
 }
 
 #[cfg(test)]

@@ -69,6 +69,9 @@ pub(super) fn discovery_rate(text: &str) -> Result<u64, Fault> {
 /// What a message may be limited to: what every host takes, to what fits a datagram.
 pub(super) const MESSAGE_BYTES: RangeInclusive<usize> = 508..=65_507;
 
+/// What the buffer of a socket may be told to be, in octets.
+pub(super) const BUFFER_BYTES: RangeInclusive<usize> = 4096..=1 << 30;
+
 pub(super) fn message_bytes(text: &str) -> Result<usize, Fault> {
     let number = text.trim().parse::<usize>().ok();
     number
@@ -156,6 +159,19 @@ pub(super) fn data_group(text: &str) -> Result<DataGroup, Fault> {
     }
 }
 
+/// Octets to which the buffer of a socket is raised; `None` where the system's own size stays.
+pub(super) fn buffer_bytes(text: &str) -> Result<Option<usize>, Fault> {
+    let text = text.trim();
+    if text == "system" {
+        return Ok(None);
+    }
+    let bytes = text.parse().ok().filter(|it| BUFFER_BYTES.contains(it));
+    bytes.map(Some).ok_or_else(|| Fault {
+        at: 1,
+        what: format!("{text:?} is neither system nor such a number of octets"),
+    })
+}
+
 /// Which datagrams leave many by one call.
 pub(super) fn offload(text: &str) -> Result<Offload, Fault> {
     match text.trim() {
@@ -207,6 +223,8 @@ mod tests {
         check(interfaces("!").map(drop), 1, "excludes nothing");
         check(domain("233").map(drop), 1, "233");
         check(domain("-1").map(drop), 1, "-1");
+        check(buffer_bytes("4095").map(drop), 1, "neither system nor");
+        check(buffer_bytes("4M").map(drop), 1, "4M");
         check(ip("v4").map(drop), 1, "v4");
         check(
             in_process("direkt").map(drop),
@@ -223,6 +241,8 @@ mod tests {
         assert!(matches!(hosts[1], Peer::Socket(it) if it.port() == 7412));
         assert_eq!(peers("").unwrap(), []);
         assert_eq!(domain(" 232 "), Ok(232));
+        assert_eq!(buffer_bytes(" system "), Ok(None));
+        assert_eq!(buffer_bytes("212992"), Ok(Some(212_992)));
         assert_eq!(ip("64"), Ok(IpVersions::Both));
     }
 }

@@ -22,6 +22,12 @@ const LINK_MTU_MAX: u32 = 1500;
 /// The same on loopback.
 const LOOPBACK_MTU_MAX: u32 = 65_535;
 
+/// Wanted size of receive buffers where nothing else is said, in octets.
+pub(crate) const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
+
+/// The same of send buffers.
+pub(crate) const SEND_BUFFER_BYTES: usize = 1 << 20;
+
 /// Which IP versions a participant uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Families {
@@ -57,6 +63,9 @@ pub(crate) struct Fittings {
     pub(crate) offload: Offload,
     /// Addresses to which much is sent get sockets of their own.
     pub(crate) connects: bool,
+    /// To how many octets buffers are raised; `None` leaves the system's own size.
+    pub(crate) receive_buffer_bytes: Option<usize>,
+    pub(crate) send_buffer_bytes: Option<usize>,
 }
 
 /// The group by which new samples come to readers, one datagram for all of them.

@@ -8,12 +8,6 @@ use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
 use super::network::{Fittings, Offload};
 use super::sync::Arc;
 
-/// Wanted size of receive buffers, in octets.
-const RECV_BUFFER_BYTES: usize = 4 << 20;
-
-/// Wanted size of send buffers, in octets.
-const SEND_BUFFER_BYTES: usize = 1 << 20;
-
 /// Opens a socket at `addr`.
 ///
 /// # Errors
@@ -36,8 +30,12 @@ pub(super) fn open(
     port_use: PortUse,
 ) -> io::Result<UdpSocket> {
     let mut socket = UdpSocket::bind(addr, port_use)?;
-    socket.raise_recv_buffer(RECV_BUFFER_BYTES)?;
-    socket.raise_send_buffer(SEND_BUFFER_BYTES)?;
+    if let Some(bytes) = fittings.receive_buffer_bytes {
+        socket.raise_recv_buffer(bytes)?;
+    }
+    if let Some(bytes) = fittings.send_buffer_bytes {
+        socket.raise_send_buffer(bytes)?;
+    }
     if fittings.offload != Offload::Never {
         socket.receive_joined_once_useful();
     }
@@ -53,4 +51,39 @@ pub(super) fn open(
         socket = socket.with_faults(faults);
     }
     Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_as_wanted_or_the_systems_own() {
+        let here = SocketAddr::from(([127, 0, 0, 1], 0));
+        let plain = UdpSocket::bind(here, PortUse::Exclusive).unwrap();
+        let size = |bytes: Option<usize>| {
+            let fittings = Fittings {
+                receive_buffer_bytes: bytes,
+                send_buffer_bytes: bytes,
+                ..Fittings::default()
+            };
+            let socket = open(&fittings, here, PortUse::Exclusive).unwrap();
+            [
+                socket.recv_buffer_bytes().unwrap(),
+                socket.send_buffer_bytes().unwrap(),
+            ]
+        };
+        let own = [
+            plain.recv_buffer_bytes().unwrap(),
+            plain.send_buffer_bytes().unwrap(),
+        ];
+        assert_eq!(size(None), own);
+        // The same as `raise_…` comes to, which is as far as the system lets this process.
+        let wanted = own[0].max(own[1]) + 4096;
+        let raised = [
+            plain.raise_recv_buffer(wanted).unwrap(),
+            plain.raise_send_buffer(wanted).unwrap(),
+        ];
+        assert_eq!(size(Some(wanted)), raised);
+    }
 }

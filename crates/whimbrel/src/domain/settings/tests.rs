@@ -31,6 +31,8 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
         ("WHIMBREL_CONNECTED_SOCKETS", "off"),
+        ("WHIMBREL_RECEIVE_BUFFER_BYTES", "system"),
+        ("WHIMBREL_SEND_BUFFER_BYTES", "65536"),
         ("WHIMBREL_MULTICAST_DATA", "239.255.1.2"),
         ("WHIMBREL_STATISTICS", "on"),
         ("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX", "20000"),
@@ -55,6 +57,13 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     let connected = ("off", variable("WHIMBREL_CONNECTED_SOCKETS"));
     check(&nothing, &pairs, "connected_sockets", connected);
     check(&nothing, &[], "connected_sockets", ("on", default));
+    let receive = "receive_buffer_bytes";
+    let of_receive = variable("WHIMBREL_RECEIVE_BUFFER_BYTES");
+    check(&nothing, &pairs, receive, ("system", of_receive));
+    check(&nothing, &[], receive, ("4194304", default));
+    let of_send = variable("WHIMBREL_SEND_BUFFER_BYTES");
+    check(&nothing, &pairs, "send_buffer_bytes", ("65536", of_send));
+    check(&nothing, &[], "send_buffer_bytes", ("1048576", default));
     check(&nothing, &[], "multicast_data", ("off", default));
     let group = ("239.255.1.2", variable("WHIMBREL_MULTICAST_DATA"));
     check(&nothing, &pairs, "multicast_data", group);
@@ -70,10 +79,12 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ip: Some(IpVersions::V6),
         in_process: Some(InProcess::Off),
         discovery_bytes_per_s_max: Some(5000),
+        receive_buffer_bytes: Some(Some(8192)),
         ..Asked::default()
     };
     let builder = SettingSource::Builder;
     check(&all, &pairs, rate, ("5000", builder));
+    check(&all, &pairs, receive, ("8192", builder));
     check(&all, &pairs, "domain", ("3", builder));
     check(&all, &pairs, "peers", ("10.0.0.8", builder));
     check(&all, &pairs, "ip", ("6", builder));
@@ -113,6 +124,18 @@ fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
     let pairs = [("WHIMBREL_MESSAGE_BYTES_MAX", "507")];
     let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
     assert!(error.to_string().contains("508 to 65507"), "{error}");
+    let pairs = [("WHIMBREL_SEND_BUFFER_BYTES", "4095")];
+    let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
+    assert!(error.to_string().contains("or system"), "{error}");
+    let builder = Asked {
+        send_buffer_bytes: Some(Some(4095)),
+        ..Asked::default()
+    };
+    let error = Settings::resolve(&builder, &Environment::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("send_buffer_bytes=4095"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 fn outgoing(connects: bool) -> Outgoing {
     let fittings = Fittings {
         connects,
+        send_buffer_bytes: Some(crate::driver::network::SEND_BUFFER_BYTES),
         ..Fittings::default()
     };
     let main = bind(&fittings, ANY, PortUse::Exclusive).unwrap();

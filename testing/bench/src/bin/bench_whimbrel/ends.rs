@@ -19,8 +19,18 @@ pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Res
         "automatic" => Waiting::default(),
         _ => Waiting::Receive,
     };
-    let participant = DomainParticipant::builder(domain).waiting(waiting);
+    let mut participant = DomainParticipant::builder(domain).waiting(waiting);
+    if mode == "large-system-buffers" {
+        participant = participant
+            .receive_buffer_bytes(None)
+            .send_buffer_bytes(None);
+    }
     Ends::new(&participant.build()?, [written, read], &Qos::default())
+}
+
+/// Whether samples come by a callback in this mode.
+pub(crate) fn has_listener(mode: &str) -> bool {
+    matches!(mode, "listener" | "large" | "large-system-buffers")
 }
 
 /// A way in which a thread of the program waits for samples.

@@ -32,7 +32,7 @@ impl Ping {
     pub(crate) fn new(domain: u32, mode: &str) -> Result<Self, String> {
         let ends =
             ends::of_mode(mode, domain, "ping", "pong").map_err(|error| error.to_string())?;
-        let receiving = if matches!(mode, "listener" | "large") {
+        let receiving = if ends::has_listener(mode) {
             let block = Arc::new(Mutex::new(block_of(NOTHING)));
             let (done, finished) = channel();
             let echo = Echo {

@@ -10,7 +10,7 @@ use crate::ends::{self, Way};
 
 pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
     let ends = ends::of_mode(mode, domain, "pong", "ping").map_err(|error| error.to_string())?;
-    if matches!(mode, "listener" | "large") {
+    if ends::has_listener(mode) {
         ends.echo();
         return stand_by();
     }
