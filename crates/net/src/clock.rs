@@ -1,6 +1,8 @@
-//! The monotonic clock of the system, and one for measuring, which costs less to read.
+//! The monotonic clock of the system, one for measuring, which costs less to read, and short spans
+//! by the processor's counter.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::sys;
@@ -33,6 +35,57 @@ pub fn now_ns() -> u64 {
 pub fn counts_ticks() -> bool {
     CLOCK.get_or_init(Clock::watched).scale.is_some()
 }
+
+/// A moment by the processor's counter, where the system itself keeps time by that. To read it
+/// costs half of what the system's clocks do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticks(u64);
+
+impl Ticks {
+    /// This moment; `None` where there is no such counter, and for the first 20 ms, until it is
+    /// known how fast it counts. Nobody waits for that: whoever asks now and then lets it be
+    /// learned, and then followed as the system corrects its clocks.
+    pub fn learned() -> Option<Self> {
+        static HAS_COUNTER: OnceLock<bool> = OnceLock::new();
+        if !HAS_COUNTER.get_or_init(sys::has_counter) {
+            return None;
+        }
+        // Whoever finds another at it has no more to add.
+        if let Ok(mut watched) = WATCHED.try_lock() {
+            let since = watched.as_ref().map(|(at, _)| at.elapsed());
+            if since.is_none_or(|it| it >= WATCH) {
+                let now = reading();
+                if let Some((then, first)) = watched.replace(now) {
+                    let span = nanos(now.0.saturating_duration_since(then));
+                    let scale = Scale::of(first, now.1, span);
+                    PER_TICK.store(scale.map_or(0, |it| it.per_tick), Ordering::Relaxed);
+                }
+            }
+        }
+        (PER_TICK.load(Ordering::Relaxed) > 0).then(|| Self(sys::counter()))
+    }
+
+    /// This moment, by the same counter.
+    #[inline]
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self(sys::counter())
+    }
+
+    /// Nanoseconds since this moment; `None` where the counter went back. Good for short spans.
+    #[inline]
+    pub fn elapsed_ns(self) -> Option<u64> {
+        let ticks = u128::from(sys::counter().checked_sub(self.0)?);
+        let per_tick = u128::from(PER_TICK.load(Ordering::Relaxed));
+        u64::try_from((ticks * per_tick) >> 32).ok()
+    }
+}
+
+/// When the counter was read last to learn how fast it counts.
+static WATCHED: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+
+/// What was learned, as [`Scale::per_tick`]; zero before.
+static PER_TICK: AtomicU64 = AtomicU64::new(0);
 
 static CLOCK: OnceLock<Clock> = OnceLock::new();
 
@@ -124,6 +177,26 @@ mod tests {
         let least = nanos(then - after) * 999 / 1000;
         let most = nanos(at_last - before) * 1001 / 1000;
         assert!((least..=most).contains(&passed), "{least} {passed} {most}");
+    }
+
+    #[test]
+    fn short_spans_are_told_by_the_counter_once_its_speed_is_learned() {
+        Ticks::learned();
+        std::thread::sleep(WATCH);
+        assert_eq!(Ticks::learned().is_some(), sys::has_counter());
+        let told = || {
+            let before = Instant::now();
+            let at = Ticks::learned()?;
+            let after = Instant::now();
+            std::thread::sleep(Duration::from_millis(5));
+            let least = nanos(after.elapsed());
+            let told = at.elapsed_ns()?;
+            Some((least * 999 / 1000..=nanos(before.elapsed()) * 1001 / 1000).contains(&told))
+        };
+        assert_eq!(told().unwrap_or(true), true);
+        if sys::has_counter() {
+            assert_eq!(Ticks(u64::MAX).elapsed_ns(), None, "it went back");
+        }
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
 use whimbrel_base::time::{Duration, Instant, Timestamp};
-use whimbrel_net::clock::monotonic_ns;
+use whimbrel_net::clock::{Ticks, monotonic_ns};
 
 /// A second, so that machines that subtract small spans stay above zero.
 const START_NS: u64 = 1_000_000_000;
 
-/// How long the wall clock is reckoned from the other.
+/// How long the wall clock is reckoned from the other, or from the processor's counter.
 const RECKONED_MAX: Duration = Duration::from_millis(1);
 
 /// Clocks that were read one after the other in less were read together.
@@ -19,6 +19,9 @@ const TOGETHER_MAX: Duration = Duration::from_nanos(500);
 thread_local! {
     /// Both clocks when both were read last.
     static READ: Cell<Option<(Instant, Timestamp)>> = const { Cell::new(None) };
+
+    /// What the wall clock showed when it was read last, and the counter right after that.
+    static COUNTED: Cell<Option<(Ticks, Timestamp)>> = const { Cell::new(None) };
 }
 
 /// The monotonic clock, as the machines count it.
@@ -40,8 +43,34 @@ pub(crate) fn until(at: Instant) -> Option<StdDuration> {
     Some(span(at.since(now())))
 }
 
-/// The wall clock.
+/// The wall clock. Within a [`RECKONED_MAX`] of reading it a thread reckons it by the processor's
+/// counter, where there is one: so long after it was stepped it may be as before.
 pub(crate) fn wall() -> Timestamp {
+    let known = COUNTED.try_with(Cell::get).ok().flatten();
+    if let Some((at, wall)) = known
+        && let Some(since) = at.elapsed_ns().and_then(|it| i64::try_from(it).ok())
+        && since < RECKONED_MAX.as_nanos()
+    {
+        return Timestamp(wall.0.saturating_add(since));
+    }
+    wall_to_count_from()
+}
+
+fn wall_to_count_from() -> Timestamp {
+    let before = Ticks::learned();
+    let wall = wall_read();
+    // Last, so that what is reckoned lags a little and never goes back when it is read again.
+    let after = before.map(Ticks::again);
+    let took = before.and_then(Ticks::elapsed_ns);
+    let together = took.is_some_and(|it| it < TOGETHER_MAX.as_nanos().unsigned_abs());
+    let after = after.filter(|_| together && wall != Timestamp::INVALID);
+    // At the end of a thread there may be no place for it any more.
+    let _ = COUNTED.try_with(|it| it.set(after.map(|at| (at, wall))));
+    wall
+}
+
+/// The wall clock, as the system has it.
+fn wall_read() -> Timestamp {
     match system_time().duration_since(UNIX_EPOCH) {
         Ok(since) => Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
         Err(_) => Timestamp::INVALID,
@@ -64,7 +93,7 @@ pub(crate) fn wall_at(now: Instant) -> Timestamp {
     {
         return Timestamp(wall.0.saturating_add(now.since(at).as_nanos()));
     }
-    let wall = wall();
+    let wall = wall_read();
     // Whoever was interrupted between the two knows nothing of how they belong together.
     let together = wall != Timestamp::INVALID && self::now().since(now) < TOGETHER_MAX;
     // At the end of a thread there may be no place for it any more.
