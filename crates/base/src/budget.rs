@@ -57,7 +57,7 @@ impl Account {
         Self { budget, held: 0 }
     }
 
-    /// Octets held.
+    /// Octets counted as held.
     pub const fn held(&self) -> usize {
         self.held
     }
@@ -67,6 +67,20 @@ impl Account {
         self.budget
             .as_ref()
             .is_none_or(|budget| budget.has_room(more))
+    }
+
+    /// As [`Account::set`], but while at most half of the budget is used, up to `more_max` octets
+    /// that are no longer held stay counted, and at most a thousandth of the budget: what goes up
+    /// and down all the time changes nothing that others look at.
+    pub fn set_roughly(&mut self, bytes: usize, more_max: usize) {
+        let more = self.held.checked_sub(bytes);
+        let may_stay = |it: &Arc<Budget>| {
+            let more_max = more_max.min(it.max() / 1024);
+            more.is_some_and(|more| more <= more_max) && it.held() <= it.max() / 2
+        };
+        if !self.budget.as_ref().is_some_and(may_stay) {
+            self.set(bytes);
+        }
     }
 
     /// Notes that `bytes` octets are held now. Free where nothing has changed.
@@ -97,6 +111,7 @@ impl Drop for Account {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn accounts_share_a_budget_and_give_back() {
@@ -113,6 +128,23 @@ mod tests {
         assert_eq!(budget.held(), 20);
         drop(one);
         assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn a_little_stays_counted_only_while_there_is_ample_room() {
+        let after = |max: usize, counts: &[usize]| -> Vec<usize> {
+            let budget = Arc::new(Budget::new(max));
+            let mut account = Account::new(Some(Arc::clone(&budget)));
+            let counts = counts.iter().map(|bytes| {
+                account.set_roughly(*bytes, 20);
+                assert_eq!(budget.held(), account.held());
+                account.held()
+            });
+            counts.collect()
+        };
+        let large = after(102_400, &[15, 0, 10, 30, 9, 51_201, 51_200, 51_190]);
+        assert_eq!(large, [15, 15, 15, 30, 9, 51_201, 51_200, 51_200]);
+        assert_eq!(after(1023, &[15, 14]), [15, 14], "what is little for it");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! instance as it was before: alive, seen, without samples. Such a sample is kept beside the
 //! instances, and put into its own only where something else happens before it is taken.
 
+use whimbrel_base::guid::Guid;
+use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sample::{
     InstanceState, InstanceStates, SampleState, SampleStates, ViewState, ViewStates,
 };
@@ -13,39 +15,49 @@ use super::instance::{held_by, info};
 use super::order::Slot;
 use super::sample::{CacheChange, CachedSample, Lone, Stored};
 use super::selector::{Selector, Which};
-use crate::change::ChangeKind;
+
+/// Octets that stay counted after such a sample was taken, for the next: to count is to change what
+/// all readers of the participant count in, twice for each sample.
+const STAYS_COUNTED_BYTES: usize = 8192;
 
 impl ReaderCache {
-    /// The slot of the instance of `change`, where that can be kept beside it.
-    pub(super) fn lone_place(&mut self, change: &CacheChange) -> Option<Slot> {
-        if !self.is_empty() || change.kind != ChangeKind::Alive {
+    /// The slot of `instance`, where data of `writer` can be kept beside it.
+    pub(crate) fn lone_place(&mut self, instance: InstanceHandle, writer: Guid) -> Option<Slot> {
+        if !self.is_empty() {
             return None;
         }
-        let slot = self.find(change.instance)?;
+        let slot = self.find(self.known_as(instance))?;
         let instance = self.slots.get(slot)?;
         let limits = &self.config.limits;
         let stays = instance.state == InstanceState::Alive
             && instance.view == ViewState::NotNew
-            && instance.writers.contains(change.writer)
+            && instance.writers.contains(writer)
             && (instance.key.is_some() || !self.config.keyed);
         let fits = limits.max_samples.has_room(0) && limits.max_samples_per_instance.has_room(0);
         (stays && fits).then_some(slot)
     }
 
-    /// Keeps `change` beside its instance, which [`ReaderCache::lone_place`] has found.
-    pub(super) fn keep_alone(&mut self, slot: Slot, change: CacheChange) {
+    /// Keeps data, `change`, beside its instance, which [`ReaderCache::lone_place`] has found.
+    // Inline, so that it is put together where it is kept.
+    #[inline]
+    pub(crate) fn keep_alone(&mut self, slot: Slot, change: CacheChange) {
         let Some(instance) = self.slots.get(slot) else {
             return;
         };
-        let handle = change.instance;
+        let handle = self.known_as(change.instance);
         let stored = Stored::of(change, instance.generation);
         let bytes = self.tally.bytes.saturating_add(held_by(&stored));
-        self.account.set(bytes);
+        self.account.set_roughly(bytes, STAYS_COUNTED_BYTES);
         **self.lone.get_or_insert_default() = Some(Lone {
             slot,
             handle,
             stored,
         });
+    }
+
+    /// Octets that such a sample holds.
+    pub(super) fn lone_bytes(&self) -> usize {
+        self.lone().map_or(0, |lone| held_by(&lone.stored))
     }
 
     /// Such a sample, if there is one.
@@ -58,6 +70,8 @@ impl ReaderCache {
     }
 
     /// Takes the only sample there is, if it is such a one and `selector` selects it.
+    // Inline, so that it is put together where it is wanted.
+    #[inline]
     pub fn take_lone(&mut self, selector: &Selector) -> Option<CachedSample> {
         let lone = self.lone()?;
         let of_instance = match selector.instance {
@@ -74,7 +88,8 @@ impl ReaderCache {
             return None;
         }
         let Lone { handle, stored, .. } = self.take_out_lone()?;
-        self.account.set(self.tally.bytes);
+        self.account
+            .set_roughly(self.tally.bytes, STAYS_COUNTED_BYTES);
         Some(CachedSample {
             info: info(&stored, InstanceState::Alive, ViewState::NotNew, handle),
             payload: stored.payload,

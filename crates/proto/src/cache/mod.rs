@@ -138,9 +138,9 @@ impl ReaderCache {
         self.lone().is_none() && self.order.is_empty()
     }
 
-    /// Octets held.
-    pub const fn held_bytes(&self) -> usize {
-        self.account.held()
+    /// Octets held; somewhat more may be counted.
+    pub fn held_bytes(&self) -> usize {
+        self.tally.bytes.saturating_add(self.lone_bytes())
     }
 
     /// Takes in a change. One that is rejected leaves no trace and may be offered again.
@@ -149,10 +149,12 @@ impl ReaderCache {
     ///
     /// The limit of RESOURCE_LIMITS that leaves no room.
     pub fn add(&mut self, mut change: CacheChange) -> Result<Added, SampleRejectedKind> {
-        if !self.config.keyed {
-            change.instance = InstanceHandle::NIL;
-        }
-        if let Some(slot) = self.lone_place(&change) {
+        change.instance = self.known_as(change.instance);
+        let place = match change.kind {
+            ChangeKind::Alive => self.lone_place(change.instance, change.writer),
+            _ => None,
+        };
+        if let Some(slot) = place {
             self.keep_alone(slot, change);
             return Ok(Added::Stored);
         }
@@ -172,13 +174,19 @@ impl ReaderCache {
         outcome
     }
 
-    /// Whether a sample of `instance` would find room with no other instance giving way.
-    pub fn admits(&mut self, instance: InstanceHandle) -> bool {
-        let instance = if self.config.keyed {
+    /// The instance that `instance` is here.
+    #[inline]
+    fn known_as(&self, instance: InstanceHandle) -> InstanceHandle {
+        if self.config.keyed {
             instance
         } else {
             InstanceHandle::NIL
-        };
+        }
+    }
+
+    /// Whether a sample of `instance` would find room with no other instance giving way.
+    pub fn admits(&mut self, instance: InstanceHandle) -> bool {
+        let instance = self.known_as(instance);
         self.seat_lone();
         match self.find(instance) {
             Some(slot) => self.check_sample_limits(Some(slot)).is_ok(),
@@ -292,10 +300,7 @@ impl ReaderCache {
     fn recounted_bytes(&self) -> usize {
         let slots = self.index.values().filter_map(|slot| self.slots.get(*slot));
         let seated: usize = slots.map(Instance::recounted_bytes).sum();
-        seated
-            + self
-                .lone()
-                .map_or(0, |lone| instance::held_by(&lone.stored))
+        seated + self.lone_bytes()
     }
 
     /// Samples held, also those without valid data.

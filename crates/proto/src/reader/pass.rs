@@ -60,11 +60,17 @@ impl Reader {
     ) -> Option<bool> {
         let lacks_key = self.lacks_key(offer);
         let proxy = self.writers.get_mut(&offer.writer)?;
-        let takes = !lacks_key && proxy.would_take_over(offer, &self.config);
-        if !(takes && self.cache.admits(offer.instance)) {
+        if lacks_key || !proxy.would_take_over(offer, &self.config) {
             return None;
         }
-        let added = self.cache.add(change()).ok()?;
+        let added = match self.cache.lone_place(offer.instance, offer.writer) {
+            Some(slot) => {
+                self.cache.keep_alone(slot, change());
+                Added::Stored
+            }
+            None if self.cache.admits(offer.instance) => self.cache.add(change()).ok()?,
+            None => return None,
+        };
         proxy.taken_over(offer.sequence);
         Some(self.note_taken(offer, added))
     }
