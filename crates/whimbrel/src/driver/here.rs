@@ -18,9 +18,6 @@ pub(super) trait Hears {
 
     /// Has the callback thread do that.
     fn leave_to_callbacks(&self);
-
-    /// To be kept until it is its turn.
-    fn myself(&self) -> Option<Arc<dyn Hears>>;
 }
 
 /// Listeners called for one write at most, one after the other.
@@ -33,15 +30,18 @@ thread_local! {
         const { RefCell::new(VecDeque::new()) };
 }
 
-/// Calls the listener of `status` for its data, before this returns or after the listener that is
-/// under way on this thread. False where another thread is to do that.
-pub(super) fn call(status: &dyn Hears) -> bool {
+/// Has the listener of `status` called for its data: before this returns, after the listener that
+/// is under way on this thread, or by another thread.
+pub(super) fn call(status: Arc<dyn Hears>) {
     let called = CALLED.with(Cell::get);
     if called >= CHAIN_MAX || role::is_driver() {
-        return false;
+        return status.leave_to_callbacks();
     }
     if called > 0 {
-        return NEXT.with(|next| call_later(&mut next.borrow_mut(), status));
+        if let Some(refused) = NEXT.with(|next| call_later(&mut next.borrow_mut(), status)) {
+            refused.leave_to_callbacks();
+        }
+        return;
     }
     let _turn = Turn::begin();
     status.dispatch_data();
@@ -57,19 +57,22 @@ pub(super) fn call(status: &dyn Hears) -> bool {
             next.leave_to_callbacks();
         }
     }
-    true
 }
 
-/// False where another thread is to call the listener of `status`.
-fn call_later(next: &mut VecDeque<Arc<dyn Hears>>, status: &dyn Hears) -> bool {
-    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), status);
+/// Gives `status` back where another thread is to call its listener.
+fn call_later(
+    next: &mut VecDeque<Arc<dyn Hears>>,
+    status: Arc<dyn Hears>,
+) -> Option<Arc<dyn Hears>> {
+    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), Arc::as_ptr(&status));
     if next.iter().any(is_known) {
-        return true;
+        return None;
     }
-    let myself = status.myself().filter(|_| next.len() < CHAIN_MAX as usize);
-    let found = myself.is_some();
-    next.extend(myself);
-    found
+    if next.len() >= CHAIN_MAX as usize {
+        return Some(status);
+    }
+    next.push_back(status);
+    None
 }
 
 /// The loop under way on this thread.

@@ -22,6 +22,7 @@ use whimbrel_proto::writer::{NewChange, Writer};
 use super::contain::contain;
 use super::manners::Manners;
 use super::reader::ReaderCore;
+use super::status::EntityStatus;
 use super::sync::{Arc, PoisonError, Weak};
 use crate::domain::InProcess;
 
@@ -246,6 +247,32 @@ pub(super) fn hand_to_all(
                     .core
                     .take_over(&mut state, change, key, discarded)
                     .is_some()
+        }
+    }
+}
+
+/// Who is to be told of what was passed on to all.
+pub(super) enum Told {
+    /// The only reader, which hears of it on this thread where it can.
+    Here(Arc<EntityStatus>),
+    All(Arc<Vec<Neighbour>>),
+}
+
+impl Told {
+    /// All of `neighbours`.
+    pub(super) fn all(neighbours: &Arc<Vec<Neighbour>>) -> Self {
+        let here = match neighbours.as_slice() {
+            [only] => only.core.told_here(),
+            _ => None,
+        };
+        here.map_or_else(|| Self::All(Arc::clone(neighbours)), Self::Here)
+    }
+
+    /// Tells them. Call it without a lock.
+    pub(super) fn tell(self) {
+        match self {
+            Self::Here(status) => status.tell_data_here(),
+            Self::All(neighbours) => neighbours.iter().for_each(Neighbour::tell),
         }
     }
 }

@@ -234,12 +234,18 @@ impl ReaderCore {
 
     /// Tells of what was handed over. Call it without a lock.
     pub(super) fn tell_of_parcel(&self) {
-        if self.manners.in_process == InProcess::Direct {
-            self.status.tell_data_here();
-        } else {
-            self.status
-                .tell(News::of(StatusMask::of(StatusKind::DataAvailable)));
+        match self.told_here() {
+            Some(status) => status.tell_data_here(),
+            None => self
+                .status
+                .tell(News::of(StatusMask::of(StatusKind::DataAvailable))),
         }
+    }
+
+    /// Who is told of what was handed over by [`EntityStatus::tell_data_here`], if it is so.
+    pub(super) fn told_here(&self) -> Option<Arc<EntityStatus>> {
+        let direct = self.manners.in_process == InProcess::Direct;
+        direct.then(|| Arc::clone(&self.status))
     }
 
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing

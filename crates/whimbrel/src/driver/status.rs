@@ -160,16 +160,14 @@ impl EntityStatus {
 
     /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
     /// is the reader's own and not under way already. Call it without a lock.
-    pub(crate) fn tell_data_here(&self) {
+    pub(crate) fn tell_data_here(self: Arc<Self>) {
         if !self.fresh.load(Ordering::Acquire) {
             self.ring_of_data();
             if !self.hears_data_itself() {
                 return self.retell(DATA);
             }
         }
-        if !here::call(self) {
-            self.leave_to_callbacks();
-        }
+        here::call(self);
     }
 
     fn ring_of_data(&self) {
@@ -394,11 +392,6 @@ impl Hears for EntityStatus {
     fn leave_to_callbacks(&self) {
         self.share_fresh();
         self.enqueue(DATA);
-    }
-
-    fn myself(&self) -> Option<Arc<dyn Hears>> {
-        let me: Arc<dyn Hears> = self.me.upgrade()?;
-        Some(me)
     }
 }
 

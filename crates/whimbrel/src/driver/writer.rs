@@ -278,9 +278,9 @@ impl WriterCore {
         max_blocking: impl FnOnce() -> Option<std::time::Duration>,
     ) -> Result<SequenceNumber, WriteError> {
         let mut state = state;
-        if let Some(neighbours) = self.pass(&mut state, draft) {
+        if let Some(told) = self.pass(&mut state, draft) {
             let sequence = state.machine.last_sequence();
-            self.tell_of_pass(state, &neighbours);
+            self.tell_of_pass(state, told);
             return Ok(sequence);
         }
         let started = draft.began.take().unwrap_or_else(clock::now);

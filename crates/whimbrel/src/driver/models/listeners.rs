@@ -135,7 +135,7 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
                     }
                 }
                 if here {
-                    entity.status.tell_data_here();
+                    Arc::clone(&entity.status).tell_data_here();
                 } else {
                     entity.status.tell(News::of(DATA));
                 }

@@ -9,36 +9,32 @@ use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::writer::WriteError;
 
 use super::{Draft, WriterCore, WriterState};
-use crate::driver::neighbours::{self, Neighbour, Parcel};
-use crate::driver::sync::{Arc, MutexGuard};
+use crate::driver::neighbours::{self, Parcel, Told};
+use crate::driver::sync::MutexGuard;
 
 impl WriterCore {
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
     /// written so.
-    pub(super) fn pass(
-        &self,
-        state: &mut WriterState,
-        draft: &mut Draft,
-    ) -> Option<Arc<Vec<Neighbour>>> {
+    pub(super) fn pass(&self, state: &mut WriterState, draft: &mut Draft) -> Option<Told> {
         if state.neighbours.is_empty() || draft.change.kind != ChangeKind::Alive {
             return None;
         }
         if state.neighbours.len() > neighbours::AT_ONCE_MAX || self.is_held(state) {
             return None;
         }
-        let neighbours = Arc::clone(&state.neighbours);
         let WriterState {
             machine,
             keys,
             handed,
+            neighbours,
             ..
         } = state;
         let instance = draft.change.instance;
         let mut parcel = self.parcel(draft, keys);
         let passed = machine.pass(instance, parcel.bytes(), |sequence| {
-            neighbours::hand_to_all(&neighbours, sequence, &mut parcel, &mut handed.discarded)
+            neighbours::hand_to_all(neighbours, sequence, &mut parcel, &mut handed.discarded)
         });
-        passed.map(|_| neighbours)
+        passed.map(|_| Told::all(neighbours))
     }
 
     fn parcel<'a>(
@@ -61,19 +57,15 @@ impl WriterCore {
     /// all of them and they take it at once; whether it is written so.
     pub(crate) fn write_value(&self, draft: &mut Draft) -> bool {
         let mut state = self.lock();
-        let Some(neighbours) = self.pass(&mut state, draft) else {
+        let Some(told) = self.pass(&mut state, draft) else {
             return false;
         };
-        self.tell_of_pass(state, &neighbours);
+        self.tell_of_pass(state, told);
         true
     }
 
     /// Tells those to whom everything was passed on.
-    pub(super) fn tell_of_pass(
-        &self,
-        mut state: MutexGuard<'_, WriterState>,
-        neighbours: &[Neighbour],
-    ) {
+    pub(super) fn tell_of_pass(&self, mut state: MutexGuard<'_, WriterState>, told: Told) {
         let discarded = std::mem::take(&mut state.handed.discarded);
         // Nothing else is due after a pass, so nothing else would have slabs given back.
         let trim_at = state.pool.wants_trim().then_some(state.trim_at);
@@ -81,7 +73,7 @@ impl WriterCore {
         if let Some(at) = trim_at {
             self.arm(at);
         }
-        neighbours.iter().for_each(Neighbour::tell);
+        told.tell();
         if !discarded.is_empty() {
             neighbours::discard(discarded);
         }
