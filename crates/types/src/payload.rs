@@ -81,9 +81,8 @@ pub fn from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
 /// # Errors
 /// As [`from_payload`].
 pub fn from_shared_payload<T: DdsType>(payload: &SharedBytes) -> Result<T, Reject> {
-    read(payload, T::EXTENSIBILITY, |input| {
-        T::decode(&mut input.clone().within(payload))
-    })
+    let opened = open(payload)?.within(payload);
+    opened.read(T::EXTENSIBILITY, T::decode)
 }
 
 /// Reads a serialized key; members that are not keys are those of
@@ -160,21 +159,37 @@ pub(crate) fn read<R>(
     extensibility: Extensibility,
     decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, Reject>,
 ) -> Result<R, Reject> {
-    let Opened {
-        mut input,
-        delimited,
-    } = open(payload)?;
-    let result = match (extensibility, delimited) {
-        (Extensibility::Final, true) => input.appendable(decode),
-        (Extensibility::Appendable, false) => decode(&mut input.undelimited()),
-        (Extensibility::Final, false) | (Extensibility::Appendable, true) => decode(&mut input),
-    };
-    result.map_err(|reject| reject.shifted(HEADER_LEN))
+    open(payload)?.read(extensibility, decode)
 }
 
 struct Opened<'a> {
     input: Decoder<'a>,
     delimited: bool,
+}
+
+impl<'a> Opened<'a> {
+    /// The same, which is part of `origin`.
+    #[inline]
+    fn within(self, origin: &'a SharedBytes) -> Self {
+        let input = self.input.within(origin);
+        Self { input, ..self }
+    }
+
+    /// As [`read`].
+    #[inline]
+    fn read<R>(
+        self,
+        extensibility: Extensibility,
+        decode: impl FnOnce(&mut Decoder<'_>) -> Result<R, Reject>,
+    ) -> Result<R, Reject> {
+        let mut input = self.input;
+        let result = match (extensibility, self.delimited) {
+            (Extensibility::Final, true) => input.appendable(decode),
+            (Extensibility::Appendable, false) => decode(&mut input.undelimited()),
+            (Extensibility::Final, false) | (Extensibility::Appendable, true) => decode(&mut input),
+        };
+        result.map_err(|reject| reject.shifted(HEADER_LEN))
+    }
 }
 
 /// Reads the encapsulation header.

@@ -86,7 +86,7 @@ pub(crate) enum Glance {
     /// It holds no sample.
     Nothing,
     /// It held one, which was selected and is taken.
-    One,
+    One(CachedSample),
     /// Something else: fetch it.
     More,
 }
@@ -249,13 +249,8 @@ impl ReaderCore {
     }
 
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
-    /// else to do. That one is put into `one`, which is empty before.
-    pub(crate) fn glance(
-        &self,
-        selector: &Selector,
-        take: bool,
-        one: &mut Option<CachedSample>,
-    ) -> Glance {
+    /// else to do.
+    pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
         let mut state = self.lock();
         if state.machine.waits_for_room() {
             return Glance::More;
@@ -263,15 +258,11 @@ impl ReaderCore {
         let cache = state.machine.cache_mut();
         let seen = if cache.is_empty() {
             Glance::Nothing
-        } else {
-            if take {
-                *one = cache.take_lone(selector);
-            }
-            if one.is_none() {
-                return Glance::More;
-            }
+        } else if let Some(one) = take.then(|| cache.take_lone(selector)).flatten() {
             // Nobody is told: no condition comes true by the loss of the only sample.
-            Glance::One
+            Glance::One(one)
+        } else {
+            return Glance::More;
         };
         self.status.clear(StatusKind::DataAvailable);
         if let Some(signal) = self.signal.get() {

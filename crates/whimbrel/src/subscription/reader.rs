@@ -17,7 +17,7 @@ use whimbrel_proto::reader::KeyExtractor;
 use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash_from_payload};
 
 use super::inner::ReaderInner;
-use super::sample::{LoanedSample, Sample};
+use super::sample::{Content, LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
 use crate::driver::contain::contain;
@@ -174,10 +174,9 @@ impl<T: DdsType> DataReader<T> {
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
         self.check_instance(selector)?;
-        let mut one = None;
-        match self.inner.core.glance(selector, true, &mut one) {
+        match self.inner.core.glance(selector, true) {
             Glance::Nothing => Ok(Vec::new()),
-            Glance::One => Ok(one.iter_mut().filter_map(|it| self.of(it)).collect()),
+            Glance::One(one) => Ok(self.of(one).into_iter().collect()),
             Glance::More => Ok(self.fetch_more(selector, true, all_of)),
         }
     }
@@ -265,7 +264,12 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// As [`DataReader::take`].
     pub fn take_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
-        self.fetch_decoded(&next_unread(), true, |samples| samples.next())
+        let selector = next_unread();
+        match self.inner.core.glance(&selector, true) {
+            Glance::Nothing => Ok(None),
+            Glance::One(one) => Ok(self.of(one)),
+            Glance::More => Ok(self.fetch_more(&selector, true, |samples| samples.next())),
+        }
     }
 
     /// Reads the next sample not read yet, if there is one. DDS 1.4 §2.2.2.5.3.12.
@@ -363,10 +367,9 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
-        let mut one = None;
-        Ok(match self.inner.core.glance(selector, take, &mut one) {
+        Ok(match self.inner.core.glance(selector, take) {
             Glance::Nothing => each(&mut std::iter::empty()),
-            Glance::One => each(&mut one.iter_mut().filter_map(|it| self.of(it))),
+            Glance::One(one) => each(&mut self.of(one).into_iter()),
             Glance::More => self.fetch_more(selector, take, each),
         })
     }
@@ -380,9 +383,7 @@ impl<T: DdsType> DataReader<T> {
     ) -> R {
         let mut cached = SCRATCH.take();
         self.inner.core.fetch(selector, take, &mut cached);
-        let mut samples = cached
-            .drain(..)
-            .filter_map(|mut cached| self.of(&mut cached));
+        let mut samples = cached.drain(..).filter_map(|cached| self.of(cached));
         let result = each(&mut samples);
         drop(samples);
         if cached.capacity() <= SCRATCH_MAX {
@@ -401,13 +402,14 @@ impl<T: DdsType> DataReader<T> {
         Ok(())
     }
 
-    /// The sample, or nothing and one more undecodable one.
-    /// The sample that `cached` is, where it can be decoded.
-    fn of(&self, cached: &mut CachedSample) -> Option<Sample<T>> {
-        self.known(Sample::of(cached))
+    /// The sample that `cached` is, or nothing and one more undecodable one.
+    #[inline]
+    fn of(&self, mut cached: CachedSample) -> Option<Sample<T>> {
+        let content = self.known(Content::of(&mut cached))?;
+        Some(Sample::new(content, cached.info))
     }
 
-    fn known(&self, decoded: Result<Sample<T>, Reject>) -> Option<Sample<T>> {
+    fn known<R>(&self, decoded: Result<R, Reject>) -> Option<R> {
         if decoded.is_err() {
             self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
         }

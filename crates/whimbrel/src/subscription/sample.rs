@@ -28,9 +28,15 @@ enum Data<T> {
     Shared(SharedValue),
 }
 
-impl<T: DdsType> Sample<T> {
-    /// Decodes a sample of the cache.
-    pub(crate) fn decode(cached: &CachedSample) -> Result<Self, Reject> {
+/// What a sample holds besides what is told of it.
+pub(crate) struct Content<T> {
+    data: Option<Data<T>>,
+    key: Option<T>,
+}
+
+impl<T: DdsType> Content<T> {
+    /// Decodes that of a sample of the cache.
+    fn decode(cached: &CachedSample) -> Result<Self, Reject> {
         let (mut data, mut key) = (None, None);
         if cached.info.valid_data {
             data = Some(match &cached.value {
@@ -45,23 +51,33 @@ impl<T: DdsType> Sample<T> {
             };
             key = Some(value);
         }
-        Ok(Self {
-            data,
-            key,
-            info: cached.info,
-        })
+        Ok(Self { data, key })
     }
 
-    /// As [`Sample::decode`], of a sample that nobody else needs.
+    /// As [`Content::decode`], of a sample that nobody else needs.
+    #[inline]
     pub(crate) fn of(cached: &mut CachedSample) -> Result<Self, Reject> {
         match cached.value.take() {
             Some(value) if value.get::<T>().is_some() => Ok(Self {
                 data: Some(Data::Shared(value)),
                 key: None,
-                info: cached.info,
             }),
             _ => Self::decode(cached),
         }
+    }
+}
+
+impl<T: DdsType> Sample<T> {
+    /// The sample of which `info` tells.
+    #[inline]
+    pub(crate) fn new(content: Content<T>, info: SampleInfo) -> Self {
+        let Content { data, key } = content;
+        Self { data, key, info }
+    }
+
+    /// Decodes a sample of the cache.
+    pub(crate) fn decode(cached: &CachedSample) -> Result<Self, Reject> {
+        Ok(Self::new(Content::decode(cached)?, cached.info))
     }
 
     /// The data; `None` for samples that only tell of a changed instance state.
