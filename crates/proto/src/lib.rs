@@ -57,7 +57,7 @@ pub mod writer;
 
 pub use deadline::Reason;
 pub use discovery::{InterfaceAddress, RuleVerdict};
-pub use outbox::Outbox;
+pub use outbox::{Outbox, PlainSamples};
 pub use participant::{
     Addresses, Heard, LocalReader, LocalWriter, NearestWriter, Participant, ParticipantConfig,
     ParticipantEvent, ParticipantStatistics, RemoteParticipant, RemoteReader, RemoteWriter,

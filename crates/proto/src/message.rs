@@ -24,9 +24,9 @@ use whimbrel_wire::submessage::{
 };
 
 use crate::change::ChangeKind;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, PlainSamples};
 use crate::packing::Packing;
-use crate::writer::{Change, Form};
+use crate::writer::{Change, Form, Packed};
 
 /// Byte order of what we send.
 pub(crate) const ENDIAN: Endian = Endian::Little;
@@ -76,7 +76,7 @@ pub struct MessageBuilder {
     packing: Packing,
     shares: bool,
     /// Whole changes in the message that are not compressed.
-    plain_changes: usize,
+    plain: PlainSamples,
 }
 
 impl MessageBuilder {
@@ -122,7 +122,7 @@ impl MessageBuilder {
     }
 
     fn clear(&mut self) {
-        self.plain_changes = 0;
+        self.plain = PlainSamples::default();
         self.timestamp = None;
         self.destination = GuidPrefix::UNKNOWN;
         // All messages begin alike.
@@ -201,7 +201,7 @@ impl MessageBuilder {
         if let Some(sample_bytes) = self.bulk {
             return outbox.send_bulk(to, slices, sample_bytes);
         }
-        let limits = (self.plain_changes, self.bytes_max);
+        let limits = (self.plain, self.bytes_max);
         match &self.packing {
             Packing::Nowhere => self.leave_plain(slices, to, outbox),
             Packing::Everywhere => outbox.send_shared_bundle(to, slices, limits),
@@ -306,9 +306,14 @@ impl MessageBuilder {
         inline_qos: bool,
     ) {
         let payload = change.payload_in(form);
-        let is_packed = form == Form::Packed && change.packed.is_some();
-        let plain = usize::from(!is_packed);
-        self.plain_changes = self.plain_changes.saturating_add(plain);
+        self.plain = self.plain.plus(match (&change.packed, form) {
+            (Packed::Smaller(_), Form::Packed) => PlainSamples::untried(0),
+            (Packed::NoSmaller, _) => PlainSamples {
+                count: 1,
+                no_smaller: 1,
+            },
+            (Packed::Smaller(_), Form::Plain) | (Packed::Untried, _) => PlainSamples::untried(1),
+        });
         let list = self.take_inline_qos(change, inline_qos);
         let data = Data {
             reader,

@@ -4,6 +4,39 @@ use alloc::vec::Vec;
 
 use whimbrel_base::locator::Locator;
 
+/// The whole samples of a message that are not compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PlainSamples {
+    /// All of them.
+    pub count: usize,
+    /// Those that came out no smaller when they were compressed by themselves.
+    pub no_smaller: usize,
+}
+
+impl PlainSamples {
+    /// Some that have not been compressed by themselves.
+    pub const fn untried(count: usize) -> Self {
+        Self {
+            count,
+            no_smaller: 0,
+        }
+    }
+
+    /// These and `more` of them.
+    #[must_use]
+    pub const fn plus(self, more: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(more.count),
+            no_smaller: self.no_smaller.saturating_add(more.no_smaller),
+        }
+    }
+
+    /// True where there is only one, which came out no smaller.
+    pub const fn is_one_tried(self) -> bool {
+        self.count == 1 && self.no_smaller == 1
+    }
+}
+
 /// Takes messages from a machine: a batch of system calls in the driver, a queue in simulation.
 pub trait Outbox {
     /// Sends one RTPS message, the concatenation of `parts`, to each of `to`.
@@ -23,17 +56,17 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
-    /// As [`Outbox::send_bundle`], for `samples` samples that are not compressed yet, maybe one or
-    /// none, and may leave so in one message of at most `bytes_max` octets with those of other
-    /// writers that compress alike. A lone one is worth that where it is large.
+    /// As [`Outbox::send_bundle`], for `samples`, maybe one or none, that may leave compressed in
+    /// one message of at most `bytes_max` octets with those of other writers that compress alike. A
+    /// lone one is worth that where it is large and was not tried.
     fn send_shared_bundle(
         &mut self,
         to: &[Locator],
         parts: &[&[u8]],
-        (samples, bytes_max): (usize, usize),
+        (samples, bytes_max): (PlainSamples, usize),
     ) {
         let _ = bytes_max;
-        if samples > 1 {
+        if samples.count > 1 {
             self.send_bundle(to, parts);
         } else {
             self.send(to, parts);

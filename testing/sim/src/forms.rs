@@ -10,7 +10,7 @@ use whimbrel_base::time::Duration;
 use whimbrel_compress::{CodecKind, Level};
 use whimbrel_proto::Writer;
 use whimbrel_proto::reader::Unpacker;
-use whimbrel_proto::writer::{BatchLimits, BlockPacker, Bundling};
+use whimbrel_proto::writer::{BatchLimits, BlockPacker, Bundling, Packed};
 use whimbrel_wire::compressed::{Compressed, ENCAPSULATION_BYTES, plain_data};
 use whimbrel_wire::header::Header;
 use whimbrel_wire::message::{Submessage, Submessages};
@@ -109,7 +109,7 @@ pub fn prepare(
     plan: usize,
     machine: &mut Writer,
     (number, payload): (usize, &[u8]),
-) -> Option<SharedBytes> {
+) -> Packed {
     let form = of_sample(scenario, plan, number);
     let turns = scenario.forms && !is_told(scenario) && number.is_multiple_of(CHANGED_EVERY);
     if turns && form.batch.is_some() {
@@ -120,7 +120,9 @@ pub fn prepare(
     if turns && form.batch.is_none() {
         machine.set_bundling(bundling(draw(scenario, 5, plan + number) as usize));
     }
-    packed.flatten()
+    packed
+        .flatten()
+        .map_or(Packed::Untried, |it| Packed::Smaller(it.into()))
 }
 
 fn bundling(number: usize) -> Bundling {

@@ -313,7 +313,7 @@ impl Participant {
             }
         };
         Change {
-            packed: None,
+            packed: crate::writer::Packed::Untried,
             sequence,
             kind,
             instance: InstanceHandle::from_key_hash(guid.to_bytes()),

@@ -265,7 +265,7 @@ impl Builtin {
         // It is kept for as long as the endpoint.
         payload.shrink_to_fit();
         let change = NewChange {
-            packed: None,
+            packed: crate::writer::Packed::Untried,
             kind,
             instance: whimbrel_base::instance::InstanceHandle::from_key_hash(guid.to_bytes()),
             timestamp: Timestamp::INVALID,

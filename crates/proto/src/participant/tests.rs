@@ -316,7 +316,7 @@ fn announcement_of(config: ParticipantConfig) -> Vec<u8> {
 /// The announcement of a reader of `from` with its heartbeat, meant for `to`.
 fn subscription_of(from: GuidPrefix, to: GuidPrefix) -> Vec<u8> {
     let change = crate::writer::Change {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         sequence: whimbrel_base::sequence::SequenceNumber::FIRST,
         kind: crate::change::ChangeKind::Alive,
         instance: whimbrel_base::instance::InstanceHandle::NIL,

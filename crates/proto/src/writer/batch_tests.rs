@@ -146,7 +146,7 @@ impl Net {
                 [&[0, 1, 0, 0][..], &number.to_le_bytes(), &vec![7; more]].concat(),
             )
             .into(),
-            packed: None,
+            packed: crate::writer::Packed::Untried,
         };
         self.writer.write(self.now, new).unwrap();
         self.drain();

@@ -111,7 +111,7 @@ proptest! {
             let instance = InstanceHandle::NIL;
             let timestamp = Timestamp(1);
             let kind = ChangeKind::Alive;
-            let packed = None;
+            let packed = crate::writer::Packed::Untried;
             let new = NewChange { kind, instance, timestamp, payload: payload.into(), packed };
             writer.write(now, new).unwrap();
         }

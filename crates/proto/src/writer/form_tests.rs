@@ -59,7 +59,7 @@ const PACKED: u8 = 8;
 
 fn packed(plain: usize, packed: usize) -> NewChange {
     NewChange {
-        packed: Some(SharedBytes::from_vec(vec![PACKED; packed]).into()),
+        packed: super::Packed::Smaller(SharedBytes::from_vec(vec![PACKED; packed]).into()),
         ..change(plain)
     }
 }

@@ -34,6 +34,6 @@ impl Forms {
     /// where that differs for this change.
     pub(super) fn divided(&self, change: &Change) -> Option<(&[Locator], &[Locator])> {
         let (plain, apart) = self.divided.as_ref()?;
-        change.packed.as_ref().map(|_| (&**plain, &**apart))
+        change.packed.smaller().map(|_| (&**plain, &**apart))
     }
 }

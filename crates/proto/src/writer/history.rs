@@ -31,12 +31,34 @@ pub struct Change {
     /// Encapsulated data, or the encapsulated key for changes that carry none.
     pub payload: GatheredBytes,
     /// The same, compressed.
-    pub packed: Option<GatheredBytes>,
+    pub packed: Packed,
     /// Octets of payload in each fragment; payloads that are not longer travel whole.
     pub fragment_bytes: u16,
     /// What was charged against the writer's window when this change was written, its own share
     /// included, in octets.
     pub charged_bytes: u64,
+}
+
+/// What came of compressing a change by itself.
+#[derive(Clone, Default, Debug)]
+pub enum Packed {
+    /// It was not tried.
+    #[default]
+    Untried,
+    /// It came out no smaller.
+    NoSmaller,
+    /// It is smaller.
+    Smaller(GatheredBytes),
+}
+
+impl Packed {
+    /// What is smaller.
+    pub fn smaller(&self) -> Option<&GatheredBytes> {
+        match self {
+            Self::Smaller(bytes) => Some(bytes),
+            Self::Untried | Self::NoSmaller => None,
+        }
+    }
 }
 
 /// How a change travels.
@@ -52,8 +74,8 @@ impl Change {
     /// What travels in this form.
     pub fn payload_in(&self, form: Form) -> &GatheredBytes {
         match (form, &self.packed) {
-            (Form::Packed, Some(packed)) => packed,
-            (Form::Packed, None) | (Form::Plain, _) => &self.payload,
+            (Form::Packed, Packed::Smaller(packed)) => packed,
+            (Form::Packed, Packed::Untried | Packed::NoSmaller) | (Form::Plain, _) => &self.payload,
         }
     }
 
@@ -88,14 +110,14 @@ const INSTANCE_BYTES: usize = 128;
 const IDLE_ROOM_MAX: usize = 1024;
 
 /// Octets that a payload and its compressed form keep.
-pub(super) fn slab_bytes(payload: &GatheredBytes, packed: Option<&GatheredBytes>) -> usize {
-    let packed = packed.map_or(0, GatheredBytes::slab_len);
+pub(super) fn slab_bytes(payload: &GatheredBytes, packed: &Packed) -> usize {
+    let packed = packed.smaller().map_or(0, GatheredBytes::slab_len);
     payload.slab_len().saturating_add(packed)
 }
 
 /// Octets that `change` keeps.
 fn held_by(change: &Change) -> usize {
-    slab_bytes(&change.payload, change.packed.as_ref()).saturating_add(CHANGE_BYTES)
+    slab_bytes(&change.payload, &change.packed).saturating_add(CHANGE_BYTES)
 }
 
 #[derive(Debug)]
@@ -400,7 +422,7 @@ mod tests {
 
     fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
         history.push(|sequence| Change {
-            packed: None,
+            packed: Packed::Untried,
             sequence,
             kind: ChangeKind::Alive,
             instance: InstanceHandle([instance; 16]),

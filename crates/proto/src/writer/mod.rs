@@ -67,7 +67,7 @@ use self::credit::Credit;
 use self::endings::Endings;
 use self::fates::Pushes;
 use self::forms::Forms;
-pub use self::history::{Change, Form};
+pub use self::history::{Change, Form, Packed};
 use self::history::{HistoryCache, INLINE_QOS_BYTES, slab_bytes};
 use self::pace::Pace;
 pub use self::rate::SharedRate;
@@ -101,8 +101,8 @@ pub struct NewChange {
     pub timestamp: Timestamp,
     /// Encapsulated data, or the encapsulated key for kinds other than alive.
     pub payload: GatheredBytes,
-    /// The same, compressed, for readers that take it; smaller than `payload`.
-    pub packed: Option<GatheredBytes>,
+    /// The same, compressed, for readers that take it.
+    pub packed: Packed,
 }
 
 /// Why a change was not written.
@@ -314,7 +314,7 @@ impl Writer {
             // HISTORY may give up the disposal for this change, which then must tell of both.
             kind = ChangeKind::DisposedUnregistered;
         }
-        let bytes = slab_bytes(&new.payload, new.packed.as_ref());
+        let bytes = slab_bytes(&new.payload, &new.packed);
         let replaced = self.replaced_by(new);
         if !self.history.has_memory(new.instance, bytes, replaced) {
             return Err(WriteError::OutOfMemory);
@@ -338,7 +338,7 @@ impl Writer {
             instance,
             timestamp: new.timestamp,
             payload: core::mem::take(&mut new.payload),
-            packed: new.packed.take(),
+            packed: core::mem::take(&mut new.packed),
             fragment_bytes,
             charged_bytes,
         });

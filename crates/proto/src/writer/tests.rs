@@ -93,7 +93,7 @@ pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {
 
 pub(super) fn change(bytes: usize) -> NewChange {
     NewChange {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         kind: ChangeKind::Alive,
         instance: InstanceHandle::NIL,
         timestamp: Timestamp(1),
@@ -138,7 +138,7 @@ fn keyed(kind: ChangeKind, number: u32) -> NewChange {
     let mut instance = [0; 16];
     instance[..4].copy_from_slice(&number.to_be_bytes());
     NewChange {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         kind,
         instance: InstanceHandle(instance),
         ..change(4)

@@ -2,7 +2,7 @@
 
 use whimbrel_base::locator::Locator;
 use whimbrel_net::ports::udp_ports;
-use whimbrel_proto::Outbox;
+use whimbrel_proto::{Outbox, PlainSamples};
 
 use super::joined::Joined;
 use super::outgoing::{Oversize, Way};
@@ -96,7 +96,7 @@ impl<'a> SocketOutbox<'a> {
 
     /// Sends a message with `samples` that are not compressed yet, compressed where that is worth
     /// it.
-    fn send_worth(&mut self, to: &[Locator], parts: &[&[u8]], samples: usize) {
+    fn send_worth(&mut self, to: &[Locator], parts: &[&[u8]], samples: PlainSamples) {
         let mut packer = self.packer.take();
         let packed = packer.as_mut().and_then(|it| it.pack(parts, samples));
         match packed {
@@ -139,7 +139,7 @@ impl Outbox for SocketOutbox<'_> {
         &mut self,
         to: &[Locator],
         parts: &[&[u8]],
-        (samples, bytes_max): (usize, usize),
+        (samples, bytes_max): (PlainSamples, usize),
     ) {
         let packing = self.packer.as_ref().map(|packer| packer.packing());
         let alike = packing.filter(|it| self.shared.as_ref().is_some_and(|all| all.packs(*it)));

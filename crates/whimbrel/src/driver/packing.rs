@@ -11,6 +11,7 @@ use whimbrel_base::qos::{Compression, CompressionIds};
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Duration;
 use whimbrel_compress::{Codec, Level};
+use whimbrel_proto::PlainSamples;
 use whimbrel_wire::header::Header;
 use whimbrel_wire::packed_message::{HEAD_BYTES, PackedMessage};
 
@@ -123,8 +124,13 @@ impl BundlePacker {
 
     /// The message of `parts` with `samples` that are not compressed yet, in its compressed form;
     /// `None` where that is not worth it or no smaller.
-    pub(crate) fn pack(&mut self, parts: &[&[u8]], samples: usize) -> Option<&[u8]> {
+    pub(crate) fn pack(&mut self, parts: &[&[u8]], plain: PlainSamples) -> Option<&[u8]> {
+        if plain.is_one_tried() {
+            self.left_plain.incompressible += 1;
+            return None;
+        }
         let bytes = parts.iter().map(|part| part.len()).sum();
+        let samples = plain.count;
         if !self.is_worth(samples, bytes) {
             self.left_plain.below_threshold += samples as u64;
             return None;
@@ -300,7 +306,9 @@ mod tests {
             let (mut packer, mut inflater) = (packer(id), BundleInflater::default());
             for length in [200, 1400, 60_000] {
                 let plain = message(&text(length));
-                let packed = packer.pack(&[&plain[..20], &plain[20..]], 2).unwrap();
+                let packed = packer
+                    .pack(&[&plain[..20], &plain[20..]], PlainSamples::untried(2))
+                    .unwrap();
                 assert!(packed.len() < plain.len(), "{id} {length}");
                 let parsed = PackedMessage::parse(packed).unwrap().unwrap();
                 let bundle = inflater.inflate(&parsed).unwrap();
@@ -320,8 +328,16 @@ mod tests {
             (random >> 24) as u8
         });
         let noise: Vec<u8> = noise.take(1000).collect();
-        assert!(packer.pack(&[&message(&noise)], 7).is_none());
-        assert!(packer.pack(&[&message(&text(50))], 2).is_none());
+        assert!(
+            packer
+                .pack(&[&message(&noise)], PlainSamples::untried(7))
+                .is_none()
+        );
+        assert!(
+            packer
+                .pack(&[&message(&text(50))], PlainSamples::untried(2))
+                .is_none()
+        );
         assert_eq!(packer.statistics.incompressible, 1);
         let left = packer.left_plain;
         assert_eq!((left.incompressible, left.below_threshold), (7, 2));
@@ -329,10 +345,32 @@ mod tests {
     }
 
     #[test]
+    fn a_lone_sample_that_was_tried_by_itself_is_not_tried_again() {
+        let mut packer = packer(CompressionIds::LZ4);
+        let tried = PlainSamples {
+            count: 1,
+            no_smaller: 1,
+        };
+        let before = packer.statistics;
+        let large = message(&text(20_000));
+        assert!(packer.pack(&[&large], tried).is_none());
+        assert_eq!(packer.statistics, before, "no time was spent");
+        assert_eq!(packer.left_plain.incompressible, 1);
+        // With others it may be like them.
+        let with_another = tried.plus(PlainSamples::untried(1));
+        assert!(packer.pack(&[&large], with_another).is_some());
+        assert!(packer.pack(&[&large], tried.plus(tried)).is_some());
+        assert_eq!(packer.left_plain.incompressible, 1);
+    }
+
+    #[test]
     fn a_bundle_counts_once_at_each_reader_that_it_reaches() {
         let (mut packer, mut inflater) = (packer(CompressionIds::ZLIB), BundleInflater::default());
         let plain = message(&text(60_000));
-        let packed = packer.pack(&[&plain], 2).unwrap().to_vec();
+        let packed = packer
+            .pack(&[&plain], PlainSamples::untried(2))
+            .unwrap()
+            .to_vec();
         let parsed = PackedMessage::parse(&packed).unwrap().unwrap();
         let bundle = inflater.inflate(&parsed).unwrap();
         let mut counts = [BundleCompressionStatistics::default(); 3];
@@ -358,7 +396,10 @@ mod tests {
             assert_eq!(outcome.err(), Some(kind));
         };
         let mut packer = packer(CompressionIds::ZLIB);
-        let good = packer.pack(&[&message(&text(1400))], 2).unwrap().to_vec();
+        let good = packer
+            .pack(&[&message(&text(1400))], PlainSamples::untried(2))
+            .unwrap()
+            .to_vec();
         for claimed in [1399u32, 1401, 10_000] {
             let mut bad = good.clone();
             bad[28..32].copy_from_slice(&claimed.to_le_bytes());
@@ -376,7 +417,10 @@ mod tests {
         check(&damaged, RejectKind::Compression);
         let mut nested = vec![0xc1];
         nested.extend_from_slice(&text(500));
-        let nested = packer.pack(&[&message(&nested)], 2).unwrap().to_vec();
+        let nested = packer
+            .pack(&[&message(&nested)], PlainSamples::untried(2))
+            .unwrap()
+            .to_vec();
         check(&nested, RejectKind::Compression);
     }
 }

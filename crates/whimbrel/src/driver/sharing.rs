@@ -3,6 +3,7 @@
 use whimbrel_base::guid::Guid;
 use whimbrel_base::locator::Locator;
 use whimbrel_base::time::Instant;
+use whimbrel_proto::PlainSamples;
 use whimbrel_wire::header::Header;
 
 use super::packing::Packing;
@@ -72,7 +73,7 @@ pub(crate) struct Shared {
     plain: Together,
     packed: Together,
     /// In the latter.
-    samples: usize,
+    samples: PlainSamples,
     /// How that is compressed; nothing is added to it otherwise.
     packing: Option<Packing>,
 }
@@ -102,10 +103,12 @@ impl Shared {
         &mut self,
         to: &[Locator],
         parts: &[&[u8]],
-        (samples, bytes_max): (usize, usize),
+        (samples, bytes_max): (PlainSamples, usize),
     ) -> bool {
         let fits = self.packed.add(to, parts, bytes_max);
-        self.samples += if fits { samples } else { 0 };
+        if fits {
+            self.samples = self.samples.plus(samples);
+        }
         fits
     }
 
@@ -114,8 +117,8 @@ impl Shared {
         self.plain.take()
     }
 
-    /// The one to be compressed, and of how many samples; nothing is there then.
-    pub(super) fn take_packed(&mut self) -> Option<(Vec<Locator>, Vec<u8>, usize)> {
+    /// The one to be compressed, and of which samples; nothing is there then.
+    pub(super) fn take_packed(&mut self) -> Option<(Vec<Locator>, Vec<u8>, PlainSamples)> {
         let samples = std::mem::take(&mut self.samples);
         let (to, message) = self.packed.take()?;
         Some((to, message, samples))

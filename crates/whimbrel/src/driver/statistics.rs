@@ -11,7 +11,7 @@ use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::LocalWriter;
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::writer::{Bundling, NewChange, WriterConfig, WriterStatistics};
+use whimbrel_proto::writer::{Bundling, NewChange, Packed, WriterConfig, WriterStatistics};
 use whimbrel_types::{DdsType, Representation, key_hash, to_payload};
 
 use super::clock;
@@ -151,7 +151,7 @@ impl StatisticsOffer {
             instance: InstanceHandle::from_key_hash(hash),
             timestamp: at,
             payload: SharedBytes::from(bytes).into(),
-            packed: None,
+            packed: Packed::Untried,
         };
         let mut draft = Draft {
             change,

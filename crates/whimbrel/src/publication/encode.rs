@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::time::Duration as StdDuration;
 
-use whimbrel_base::buffer::{BufferMut, GatheredBytes, SharedBytes};
+use whimbrel_base::buffer::{BufferMut, GatheredBytes};
 use whimbrel_base::cursor::Endian;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::NewChange;
+use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::{Apart, DdsType, EncodeError, key_hash, to_payload, to_payload_apart};
 
 use super::settings::WriterPacker;
@@ -35,7 +35,7 @@ pub(super) struct Encoded {
     apart: Option<Apart>,
     /// The same, compressed, where some reader takes that and it does not leave with others in one
     /// compressed message.
-    packed: Option<SharedBytes>,
+    packed: Packed,
     /// How long that took.
     packing: Duration,
     /// It is a key, or no larger than what the writer's codec leaves as it is.
@@ -73,7 +73,7 @@ impl Encoded {
             instance: self.instance,
             timestamp,
             payload,
-            packed: self.packed.map(Into::into),
+            packed: self.packed,
         }
     }
 }
@@ -151,7 +151,7 @@ impl<T: DdsType> DataWriter<T> {
             instance,
             buffer,
             apart,
-            packed: None,
+            packed: Packed::Untried,
             packing: Duration::ZERO,
             is_small: false,
         };
@@ -192,10 +192,15 @@ impl<T: DdsType> DataWriter<T> {
             to_payload(value, self.inner.representation, Endian::NATIVE, bytes)?;
         }
         let mut codec = lock(&packer.packer);
-        (encoded.packed, encoded.packing) = codec.try_pack(bytes, 1);
-        if encoded.packed.is_none() && !is_counted {
+        let (packed, took) = codec.try_pack(bytes, 1);
+        if packed.is_none() && !is_counted {
             codec.count_incompressible(1);
         }
+        encoded.packing = took;
+        encoded.packed = match packed {
+            Some(packed) => Packed::Smaller(packed.into()),
+            None => Packed::NoSmaller,
+        };
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::NewChange;
+use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::DdsType;
 
 use super::encode::instance_of;
@@ -51,7 +51,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
                 instance: instance_of(&*value)?,
                 timestamp: at.source,
                 payload: GatheredBytes::default(),
-                packed: None,
+                packed: Packed::Untried,
             },
             value: Some(SharedValue::new(value, bytes)),
             at: at.now,

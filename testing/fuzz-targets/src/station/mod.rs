@@ -280,7 +280,7 @@ impl Station {
         };
         let timestamp = self.wall();
         let change = NewChange {
-            packed: None,
+            packed: whimbrel_proto::writer::Packed::Untried,
             kind,
             instance,
             timestamp,

@@ -1,6 +1,7 @@
 //! What the applications on the nodes do: they take what arrived and write what is planned.
 
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_proto::writer::Packed;
 
 use super::*;
 use crate::forms;
@@ -134,14 +135,14 @@ impl World {
             };
             let len = payload.len() as u64;
             let packed = if ends {
-                None
+                Packed::Untried
             } else {
                 forms::prepare(&self.scenario, plan, machine, (number, &payload))
             };
             match machine.write(
                 now,
                 NewChange {
-                    packed: packed.map(Into::into),
+                    packed,
                     kind,
                     instance,
                     timestamp,

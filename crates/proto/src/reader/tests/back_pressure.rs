@@ -28,7 +28,7 @@ impl Wire {
     /// Writes `bytes` octets and carries what comes of it.
     fn write(&mut self, bytes: usize) -> Result<SequenceNumber, WriteError> {
         let change = NewChange {
-            packed: None,
+            packed: crate::writer::Packed::Untried,
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: Timestamp(1),

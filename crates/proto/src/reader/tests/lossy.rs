@@ -78,7 +78,7 @@ fn exchange(sizes: &[usize], lose_percent: u64, config: impl Fn(&mut WriterConfi
         );
         while next < sizes.len() {
             let change = NewChange {
-                packed: None,
+                packed: crate::writer::Packed::Untried,
                 kind: ChangeKind::Alive,
                 instance: InstanceHandle::NIL,
                 timestamp: Timestamp(1),

@@ -11,7 +11,7 @@ fn a_deleted_instance_is_forgotten_once_everybody_knows() {
     let mut sent = Sent::default();
     let instance = |byte| InstanceHandle([byte; 16]);
     let keyed = |kind, byte| NewChange {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         kind,
         instance: instance(byte),
         ..change(4)
@@ -108,7 +108,7 @@ fn what_a_reborn_instance_wrote_since_its_deletion_is_kept() {
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, true));
     let keyed = |kind| NewChange {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         kind,
         instance: InstanceHandle([1; 16]),
         ..change(4)
@@ -136,7 +136,7 @@ fn an_unregistration_that_takes_a_disposals_place_tells_of_both() {
     let mut sent = Sent::default();
     writer.handle_matched(NOW, matched(true, false));
     let keyed = |kind| NewChange {
-        packed: None,
+        packed: crate::writer::Packed::Untried,
         kind,
         instance: InstanceHandle([1; 16]),
         ..change(4)

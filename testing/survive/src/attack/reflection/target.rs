@@ -191,7 +191,7 @@ impl Target {
 
     pub(super) fn write(&mut self, octets: usize) {
         let change = NewChange {
-            packed: None,
+            packed: whimbrel_proto::writer::Packed::Untried,
             kind: ChangeKind::Alive,
             instance: InstanceHandle::NIL,
             timestamp: self.wall(),
