@@ -1,10 +1,15 @@
 //! `whimbrel why`: every rule by which a writer and a reader match, or do not.
 
+mod codecs;
+
+use std::borrow::Cow;
+
 use serde::Serialize;
 use whimbrel::base::guid::Guid;
-use whimbrel::qos::PolicyId;
+use whimbrel::qos::{DataRepresentation, PolicyId};
 use whimbrel::{DomainParticipant, RuleVerdict};
 
+use self::codecs::Codecs;
 use crate::bus;
 use crate::failure::Failure;
 use crate::options::{BusOptions, WhyOptions};
@@ -28,7 +33,10 @@ struct Rule {
     /// `None` where the rule does not apply.
     passed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<&'static str>,
+    advice: Option<Cow<'static, str>>,
+    /// What to know of the pair though it passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 /// An endpoint of the bus that was asked for.
@@ -36,6 +44,7 @@ struct Rule {
 struct Known {
     guid: Guid,
     topic: String,
+    encoding: DataRepresentation,
 }
 
 pub(crate) fn run(
@@ -50,6 +59,7 @@ pub(crate) fn run(
         .map(|it| Known {
             guid: it.guid,
             topic: it.topic_name,
+            encoding: it.qos.data_representation,
         })
         .collect();
     let readers: Vec<_> = participant
@@ -58,6 +68,7 @@ pub(crate) fn run(
         .map(|it| Known {
             guid: it.guid,
             topic: it.topic_name,
+            encoding: it.qos.data_representation,
         })
         .collect();
     let pairs = match &args.reader {
@@ -159,21 +170,25 @@ fn explain(
     let verdicts = participant
         .explain_match(writer.guid, reader.guid)
         .ok_or_else(|| Failure::Negative("the writer or the reader has just left".into()))?;
+    let codecs = Codecs::of(&writer.encoding, &reader.encoding);
+    let rules = verdicts.iter().map(|it| rule(it, codecs));
     Ok(Pair {
         topic: writer.topic.clone(),
         writer: writer.guid.to_string(),
         reader: reader.guid.to_string(),
         matched: verdicts.iter().all(|it| it.passed),
-        rules: verdicts.into_iter().map(rule).chain([security()]).collect(),
+        rules: rules.chain([security()]).collect(),
     })
 }
 
-fn rule(verdict: RuleVerdict) -> Rule {
+fn rule(verdict: &RuleVerdict, codecs: Codecs) -> Rule {
+    let is_of_codecs = verdict.policy == Some(PolicyId::DataRepresentation);
     Rule {
-        advice: (!verdict.passed).then(|| advice(&verdict)),
+        advice: (!verdict.passed).then(|| advice(verdict, codecs)),
+        note: codecs.plain().filter(|_| is_of_codecs),
         rule: verdict.rule,
-        writer: verdict.writer,
-        reader: verdict.reader,
+        writer: verdict.writer.clone(),
+        reader: verdict.reader.clone(),
         passed: Some(verdict.passed),
     }
 }
@@ -186,12 +201,13 @@ fn security() -> Rule {
         reader: "none".into(),
         passed: None,
         advice: None,
+        note: None,
     }
 }
 
 /// What to change for a rule to pass.
-pub(crate) fn advice(verdict: &RuleVerdict) -> &'static str {
-    match verdict.policy {
+fn advice(verdict: &RuleVerdict, codecs: Codecs) -> Cow<'static, str> {
+    let text = match verdict.policy {
         None if verdict.rule == "topic name" => {
             "give both the same topic name; letters count, and ROS 2 puts `rt/` in front of its own"
         }
@@ -220,12 +236,10 @@ pub(crate) fn advice(verdict: &RuleVerdict) -> &'static str {
         Some(PolicyId::Presentation) => {
             "offer at least the access scope, coherence and order that the subscriber asks for"
         }
-        Some(PolicyId::DataRepresentation) => {
-            "let the reader accept the first representation that the writer offers, and, where the \
-             writer compresses by ZLIB, BZIP2 or LZ4, that codec (`compression_ids`)"
-        }
+        Some(PolicyId::DataRepresentation) => return codecs.advice().into(),
         Some(_) => "give both sides the same value",
-    }
+    };
+    text.into()
 }
 
 fn print(pair: &Pair, output: &mut Output) -> Result<(), Failure> {
@@ -248,8 +262,11 @@ fn print(pair: &Pair, output: &mut Output) -> Result<(), Failure> {
             format!("writer {writer}, reader {reader}")
         };
         output.line(&format!("  {mark}  {:<20}  {values}", it.rule))?;
-        if let Some(advice) = it.advice {
+        if let Some(advice) = &it.advice {
             output.line(&format!("        change: {advice}"))?;
+        }
+        if let Some(note) = &it.note {
+            output.line(&format!("        note: {note}"))?;
         }
     }
     let failed = pair.rules.iter().filter(|it| it.passed == Some(false));

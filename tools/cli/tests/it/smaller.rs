@@ -195,6 +195,18 @@ fn codecs_that_do_not_fit_are_explained() {
         assert!(line.trim_start().starts_with(mark), "{line}");
         let names = [offered, taken].map(|it| format!("compression {it}"));
         assert!(names.iter().all(|it| line.contains(it)), "{line}");
-        assert_eq!(text.contains("`compression_ids`"), !matches, "{text}");
+        let (offered, taken) = (offered.to_string(), taken.to_string());
+        let change =
+            format!("let the reader take {offered} too (`compression_ids`), or the writer");
+        assert!(
+            text.contains(&format!("{change} compress by {taken}")),
+            "{text}"
+        );
+        assert_eq!(text.contains("        change: "), !matches, "{text}");
+        let plain = format!(
+            "        note: samples leave plain for this reader: the writer \
+            compresses by {offered}, the reader takes {taken}; "
+        );
+        assert_eq!(text.contains(&plain), matches, "{text}");
     }
 }
