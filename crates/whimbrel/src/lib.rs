@@ -71,7 +71,7 @@ pub use base::time::{Duration, Timestamp};
 pub use condition::{Condition, GuardCondition, ReadCondition, StatusCondition, WaitSet};
 pub use domain::{DomainParticipant, DomainParticipantBuilder};
 pub use driver::block::block_on;
-pub use driver::compression::CompressionStatistics;
+pub use driver::compression::{CompressionStatistics, built_in as built_in_codecs};
 pub use driver::packing::BundleCompressionStatistics;
 pub use error::{Error, ReturnCode};
 pub use listener::{

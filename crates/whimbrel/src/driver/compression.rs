@@ -85,8 +85,8 @@ pub(super) const fn kind_of(codec: CompressionIds) -> Option<CodecKind> {
     }
 }
 
-/// The codecs that were built in.
-pub(crate) fn built_in() -> CompressionIds {
+/// The codecs that were built in: what a reader takes that says nothing.
+pub fn built_in() -> CompressionIds {
     let exists = |id: &CompressionIds| kind_of(*id).is_some_and(CodecKind::exists);
     let all = CompressionIds::ALL.iter().filter(exists);
     all.fold(CompressionIds::NONE, |all, id| all | id)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use whimbrel::built_in_codecs;
 use whimbrel::qos::CompressionIds;
 
 use super::{finish, program};
@@ -54,6 +55,32 @@ fn every_codec_is_in_the_table() {
     let page = fs::read_to_string(repository().join("docs/features.md")).unwrap();
     for codec in CompressionIds::ALL.iter() {
         assert!(page.contains(&format!("\n| {codec} | ")), "{codec}");
+    }
+}
+
+#[test]
+fn every_codec_is_listed_as_built_in_or_not() {
+    let text = finish(program(&["features"])).expect(0).stdout;
+    let codecs = text.split("\nCODEC ").nth(1).unwrap();
+    let rows = finish(program(&["features", "--json"])).expect(0).objects();
+    for codec in CompressionIds::ALL.iter() {
+        let here = built_in_codecs().intersects(codec);
+        let line = codecs
+            .lines()
+            .find(|it| it.starts_with(&format!("{codec} ")));
+        let line = line.unwrap_or_else(|| panic!("{codec}: {text}"));
+        let state = if here {
+            " built in "
+        } else {
+            " not built in: "
+        };
+        assert!(line.contains(state), "{line}");
+        let value = format!("codec {codec}");
+        let row = rows
+            .iter()
+            .find(|it| it["value"] == value.as_str())
+            .unwrap();
+        assert_eq!(row["works"].as_bool(), Some(here), "{row}");
     }
 }
 
