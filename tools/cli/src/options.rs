@@ -340,7 +340,7 @@ pub(crate) struct DemoOptions {
 /// How the demo's lines are made fewer octets.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Smaller {
-    /// Compress: zlib, bzip2, lz4, zstd, lzo, huffman or lz
+    /// Compress: zlib, bzip2, lz4, zstd, lzo, huffman or lz, or none
     #[arg(long, value_name = "CODEC", value_parser = codec)]
     pub(crate) compress: Option<CompressionIds>,
     /// Send lines together: off, automatic, or in messages of up to N octets, of 1400 where no N
@@ -356,7 +356,9 @@ pub(crate) struct Smaller {
 impl Smaller {
     /// Whether anything of it was asked for.
     pub(crate) fn is_asked_for(&self) -> bool {
-        self.compress.is_some() || self.bundle.is_some() || self.batch.is_some()
+        self.compress.is_some_and(|it| !it.is_empty())
+            || self.bundle.is_some()
+            || self.batch.is_some()
     }
 }
 
@@ -379,9 +381,15 @@ pub(crate) struct DemoChild {
 }
 
 fn codec(name: &str) -> Result<CompressionIds, String> {
+    if ["none", "off"]
+        .iter()
+        .any(|it| it.eq_ignore_ascii_case(name))
+    {
+        return Ok(CompressionIds::NONE);
+    }
     CompressionIds::from_name(name).ok_or_else(|| {
         let all = CompressionIds::ALL.to_string().to_lowercase();
-        format!("no codec; there are {}", all.replace(' ', ", "))
+        format!("no codec; there are {}, and none", all.replace(' ', ", "))
     })
 }
 
@@ -467,6 +475,15 @@ mod tests {
         let file = ["whimbrel", "demo", "--bundle", "file"];
         let refused = Options::try_parse_from(file).unwrap_err().to_string();
         assert!(refused.contains("nor a number of octets"), "{refused}");
+    }
+
+    #[test]
+    fn a_codec_may_be_none() {
+        for name in ["none", "off", "NONE", "Off"] {
+            assert_eq!(codec(name), Ok(CompressionIds::NONE), "{name}");
+        }
+        assert_eq!(codec("lz4"), Ok(CompressionIds::LZ4));
+        assert!(codec("rar").unwrap_err().ends_with("huffman, lz, and none"));
     }
 
     #[test]

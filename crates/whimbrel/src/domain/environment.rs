@@ -18,6 +18,17 @@ const TEST_PREFIX: &str = "WHIMBREL_TEST_";
 /// Variables that belong to tools of this repository, not to the bus.
 const OF_TOOLS: &[&str] = &["WHIMBREL_PEER_PYTHON", "WHIMBREL_REPLAY_BOUNDED"];
 
+/// What is no setting of a participant but QoS of its writers, by a part of what it may be called.
+const OF_WRITERS: &[(&str, &str)] = &[
+    ("COMPRESS", COMPRESSION),
+    ("CODEC", COMPRESSION),
+    ("BUNDL", "`bundling`"),
+    ("BATCH", "`batch`"),
+];
+
+const COMPRESSION: &str =
+    "`compression_ids`, `writer_compression_level`, `writer_compression_threshold`";
+
 /// A variable that is a setting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variable {
@@ -252,16 +263,28 @@ fn judge(name: &str, value: &str) -> Option<EnvironmentProblem> {
     };
     let names = || VARIABLES.iter().map(|it| it.name);
     let Some(variable) = VARIABLES.iter().find(|it| it.name == name) else {
-        let meant = nearest(name, names());
-        let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it}?"));
         let all = names().collect::<Vec<_>>().join(", ");
-        return Some(problem(None, format!("no such setting{meant}"), all));
+        return Some(problem(None, format!("no such setting{}", hint(name)), all));
     };
     if value.trim().is_empty() {
         return None;
     }
     let fault = (variable.check)(value).err()?;
     Some(problem(Some(fault.at), fault.what, variable.allowed.into()))
+}
+
+/// What may have been meant by `name`, which is no setting.
+fn hint(name: &str) -> String {
+    let own = |name: &'static str| name.strip_prefix(PREFIX).unwrap_or(name);
+    // The prefix is always right, and makes no word any nearer.
+    let word = name.strip_prefix(PREFIX).unwrap_or(name);
+    if let Some(meant) = nearest(word, VARIABLES.iter().map(|it| own(it.name))) {
+        return format!("; did you mean {PREFIX}{meant}?");
+    }
+    let of_writer = OF_WRITERS.iter().find(|(part, _)| word.contains(part));
+    of_writer.map_or_else(String::new, |(_, what)| {
+        format!("; each writer says that by its QoS: {what}")
+    })
 }
 
 #[cfg(test)]
@@ -298,6 +321,35 @@ mod tests {
                  \"off\"?; allowed: warn or off",
             ],
         );
+    }
+
+    #[test]
+    fn what_was_meant_is_guessed_by_the_word_behind_the_prefix() {
+        let check = |name, expected: &str| assert_eq!(hint(name), expected, "{name}");
+        check("WHIMBREL_PEER", "; did you mean WHIMBREL_PEERS?");
+        check("WHIMBREL_DOMIAN", "; did you mean WHIMBREL_DOMAIN?");
+        check("WHIMBREL_LATENCY", "");
+        let bundling = "; each writer says that by its QoS: `bundling`";
+        for name in [
+            "WHIMBREL_BUNDLING",
+            "WHIMBREL_BUNDLE",
+            "WHIMBREL_BUNDLE_BYTES",
+        ] {
+            check(name, bundling);
+        }
+        check(
+            "WHIMBREL_BATCH",
+            "; each writer says that by its QoS: `batch`",
+        );
+        for name in [
+            "WHIMBREL_COMPRESS",
+            "WHIMBREL_COMPRESSION",
+            "WHIMBREL_COMPRESSION_LEVEL",
+            "WHIMBREL_CODEC",
+        ] {
+            let hint = hint(name);
+            assert!(hint.contains("QoS: `compression_ids`, "), "{name}{hint}");
+        }
     }
 
     #[test]

@@ -124,7 +124,10 @@ fn start(
     }
     let smaller = &args.smaller;
     for (option, value) in [
-        ("--compress", smaller.compress.map(|it| it.to_string())),
+        (
+            "--compress",
+            smaller.compress.and_then(|it| it.name()).map(Into::into),
+        ),
         ("--bundle", smaller.bundle.map(|it| it.to_string())),
         ("--batch", smaller.batch.map(|it| it.to_string())),
     ] {

@@ -87,7 +87,7 @@ fn publish(args: &DemoChild) -> Result<(), Failure> {
 /// `qos` with compression, bundles and batches as they were asked for. Lines are short, so no
 /// threshold keeps them plain.
 fn made_smaller(mut qos: DataWriterQos, smaller: &options::Smaller) -> DataWriterQos {
-    if let Some(codec) = smaller.compress {
+    if let Some(codec) = smaller.compress.filter(|it| !it.is_empty()) {
         let compression = &mut qos.data_representation.compression;
         compression.compression_ids = Some(codec);
         compression.writer_compression_threshold = Some(0);
