@@ -41,7 +41,12 @@ impl<T: DdsType> DataWriter<T> {
 impl Publisher {
     /// Says that its writers are about to write much: their samples wait for each other, as long
     /// as they fit a message together, until [`Publisher::resume_publications`]. Suspensions nest.
-    /// DDS 1.4 §2.2.2.4.1.8.
+    ///
+    /// It is a hint, and holds no sample back from who waits for it: before the resumption leave
+    /// those that fill a message together, and all that wait when somebody calls
+    /// [`Publisher::flush`] or [`DataWriter::flush`], waits for acknowledgements
+    /// ([`DataWriter::wait_for_acknowledgments`]) or finds history full. What is written after that
+    /// waits again. DDS 1.4 §2.2.2.4.1.8.
     pub fn suspend_publications(&self) {
         let mut suspended = lock(&self.inner.suspended);
         *suspended += 1;
@@ -52,7 +57,9 @@ impl Publisher {
         }
     }
 
-    /// Ends one suspension; with the last, the samples that wait leave. DDS 1.4 §2.2.2.4.1.9.
+    /// Ends one suspension; with the last, the samples that still wait leave: see
+    /// [`Publisher::suspend_publications`] for what makes them leave before.
+    /// DDS 1.4 §2.2.2.4.1.9.
     ///
     /// # Errors
     /// [`Error::PreconditionNotMet`] where publications are not suspended.

@@ -154,6 +154,25 @@ fn suspended_publications_wait_for_their_resumption() {
 }
 
 #[test]
+fn who_waits_during_a_suspension_gets_what_was_written() {
+    let (writer, reader) = matched(&pair(), DataWriterQos::default().keep_all());
+    let publisher = writer.publisher();
+    publisher.suspend_publications();
+    writer.write(&blob(0)).unwrap();
+    writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    take(&reader, 1);
+    let resume = || publisher.resume_publications().unwrap();
+    let ends: [&dyn Fn(); 3] = [&|| writer.flush(), &|| publisher.flush(), &resume];
+    for end in ends {
+        writer.write(&blob(0)).unwrap();
+        thread::sleep(StdDuration::from_millis(20));
+        assert_eq!(reader.take(1).unwrap().len(), 0, "it waits again");
+        end();
+        take(&reader, 1);
+    }
+}
+
+#[test]
 fn a_burst_is_bundled_and_complete_whatever_is_kept() {
     for qos in [
         DataWriterQos::default().keep_all(),
