@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use whimbrel_rig::network::Network;
 
+use super::others::Others;
 use crate::peer::{Answer, Peer, number};
 
 /// How the large samples come.
@@ -26,7 +27,10 @@ pub(super) struct Run {
     /// Octets of IP packets towards the reader that were lost.
     pub(super) lost_bytes: u64,
     pub(super) goodput_mbits: f64,
-    /// Median round trips on the idle link and beside the large samples, in microseconds.
+    /// The share of the cores that other programs took meanwhile.
+    pub(super) others: f64,
+    /// Median round trips on the idle link, the slower of before and after, and beside the large
+    /// samples, in microseconds.
     pub(super) bus_us: (f64, f64),
     pub(super) udp_us: (f64, f64),
 }
@@ -81,7 +85,9 @@ pub(super) fn measure(
         Traffic::TenHertz => 100,
         Traffic::Unpaced => 0,
     };
+    let others = Others::beside(&[&echo, &ping, &sink, &source].map(Peer::id));
     let written = source.ask(&format!("write {samples} {period_ms}"))?;
+    let others = others.share();
     let beside = ping.ask("end")?;
     let wanted = number(&written, "written")?;
     let mut arrived = sink.ask("count")?;
@@ -94,25 +100,36 @@ pub(super) fn measure(
     }
     let sent = source.ask("repairs")?;
     let (_, lost_bytes) = network.lost("b")?;
+    ping.ask("begin")?;
+    thread::sleep(IDLE);
+    let after = ping.ask("end")?;
     drop((echo.ask("end")?, ping, source, sink));
-    summary(&written, &arrived, &sent, lost_bytes, (&idle, &beside))
+    let run = summary(&written, &arrived, &sent, [&idle, &after, &beside])?;
+    Ok(Run {
+        lost_bytes,
+        others,
+        ..run
+    })
 }
 
 fn summary(
     written: &Answer,
     arrived: &Answer,
     sent: &Answer,
-    lost_bytes: u64,
-    (idle, beside): (&Answer, &Answer),
+    [before, after, beside]: [&Answer; 3],
 ) -> Result<Run, String> {
     let value = |answer: &Answer, name: &str| number(answer, name).map(|it| it as f64);
-    let both = |name: &str| Ok::<_, String>((value(idle, name)?, value(beside, name)?));
+    let both = |name: &str| {
+        let idle = value(before, name)?.max(value(after, name)?);
+        Ok::<_, String>((idle, value(beside, name)?))
+    };
     let took_us = value(written, "took_us")?.max(1.0);
     Ok(Run {
         written: number(written, "written")?,
         delivered: number(arrived, "intact")?,
         repair_bytes: value(sent, "repair_bytes")?,
-        lost_bytes,
+        lost_bytes: 0,
+        others: 0.0,
         goodput_mbits: value(written, "bytes")? * 8.0 / took_us,
         bus_us: both("bus_us")?,
         udp_us: both("udp_us")?,
