@@ -52,6 +52,7 @@ pub mod peer;
 pub mod reader;
 pub mod receive;
 mod table;
+pub mod together;
 pub mod value;
 pub mod writer;
 

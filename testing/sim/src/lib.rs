@@ -15,5 +15,6 @@ pub mod node;
 pub mod payload;
 pub mod random;
 pub mod scenario;
+mod sent;
 pub mod shrink;
 pub mod world;

@@ -6,19 +6,19 @@ use std::convert::identity;
 
 use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::GuidPrefix;
-use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_proto::participant::{Participant, ParticipantEvent};
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
-use whimbrel_proto::{Outbox, Reader, ReaderEvent, Reason, Writer, WriterEvent};
+use whimbrel_proto::{Reader, ReaderEvent, Reason, Writer, WriterEvent};
 use whimbrel_wire::message::Submessage;
 
 use crate::forms;
 use crate::model::{ReaderId, WriterId};
 use crate::network::Arrived;
 use crate::scenario::Action;
+use crate::sent::Sent;
 
 /// How often a machine may ask to be called again at the same instant.
 const ROUNDS_MAX: usize = 64;
@@ -76,6 +76,35 @@ impl WriterSlot {
         self.changed = true;
         &mut self.machine
     }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.machine.poll_timeout().is_some_and(|(at, _)| at <= now)
+    }
+
+    fn drain(
+        &mut self,
+        now: Instant,
+        sent: &mut Sent,
+        reports: &mut Vec<Report>,
+    ) -> Result<(), Reason> {
+        let mut rounds = 0;
+        let mut changed = std::mem::take(&mut self.changed);
+        (sent.codec, sent.writer) = (self.codec, self.plan);
+        while changed || self.is_due(now) {
+            self.machine.handle_timeout(now);
+            self.machine.poll_transmit(now, sent);
+            changed = false;
+            rounds += 1;
+            match self.machine.poll_timeout() {
+                Some((at, reason)) if at <= now && rounds > ROUNDS_MAX => return Err(reason),
+                _ => {}
+            }
+        }
+        while let Some(event) = self.machine.poll_event() {
+            reports.push(Report::Writer(self.id, event));
+        }
+        Ok(())
+    }
 }
 
 impl ReaderSlot {
@@ -107,29 +136,6 @@ pub enum Report {
     Reader(ReaderId, ReaderEvent),
     /// The participant's.
     Participant(ParticipantEvent),
-}
-
-/// What a node wants sent.
-#[derive(Debug, Default)]
-pub struct Sent {
-    /// Messages and where they go.
-    pub messages: Vec<(Vec<Locator>, SharedBytes)>,
-    /// By which the bundles of whoever sends leave compressed.
-    codec: CompressionIds,
-}
-
-impl Outbox for Sent {
-    fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        self.messages
-            .push((to.to_vec(), SharedBytes::from_vec(parts.concat())));
-    }
-
-    fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        let plain = parts.concat();
-        let packed = forms::packed_message(self.codec, &plain);
-        let bytes = SharedBytes::from_vec(packed.unwrap_or(plain));
-        self.messages.push((to.to_vec(), bytes));
-    }
 }
 
 /// A node.
@@ -248,25 +254,8 @@ impl Node {
         reports: &mut Vec<Report>,
     ) -> Result<(), Reason> {
         self.drain_participant(now, sent, reports)?;
-        for slot in &mut self.writers {
-            let machine = &mut slot.machine;
-            let due = |machine: &Writer| machine.poll_timeout().filter(|(at, _)| *at <= now);
-            let mut rounds = 0;
-            let mut changed = std::mem::take(&mut slot.changed);
-            sent.codec = slot.codec;
-            while changed || due(machine).is_some() {
-                machine.handle_timeout(now);
-                machine.poll_transmit(now, sent);
-                changed = false;
-                rounds += 1;
-                match due(machine) {
-                    Some((_, reason)) if rounds > ROUNDS_MAX => return Err(reason),
-                    _ => {}
-                }
-            }
-            while let Some(event) = machine.poll_event() {
-                reports.push(Report::Writer(slot.id, event));
-            }
+        for at in 0..self.writers.len() {
+            self.drain_writer(at, now, sent, reports)?;
         }
         for slot in &mut self.readers {
             let machine = &mut slot.machine;
@@ -287,6 +276,41 @@ impl Node {
                 reports.push(Report::Reader(slot.id, event));
             }
         }
+        Ok(())
+    }
+
+    /// Drains a writer; where what waits there leaves, what others have waiting does with it.
+    fn drain_writer(
+        &mut self,
+        at: usize,
+        now: Instant,
+        sent: &mut Sent,
+        reports: &mut Vec<Report>,
+    ) -> Result<(), Reason> {
+        let waits = |slot: &WriterSlot| slot.machine.waiting_bytes();
+        let all: usize = self.writers.iter().map(waits).sum();
+        let slot = &mut self.writers[at];
+        let others = all - waits(slot);
+        let waited = slot.machine.is_waiting();
+        if waited && others > 0 && slot.machine.is_filled_by(all) {
+            slot.machine.leave_along();
+            slot.changed = true;
+        }
+        if slot.is_due(now) {
+            slot.machine.handle_timeout(now);
+            slot.changed = true;
+        }
+        if others == 0 || !waited || slot.machine.is_waiting() {
+            return slot.drain(now, sent, reports);
+        }
+        sent.share(slot.codec);
+        slot.drain(now, sent, reports)?;
+        for other in self.writers.iter_mut().filter(|it| waits(it) > 0) {
+            other.machine.leave_along();
+            other.changed = true;
+            other.drain(now, sent, reports)?;
+        }
+        sent.leave_together();
         Ok(())
     }
 

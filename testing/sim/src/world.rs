@@ -6,6 +6,7 @@ mod crashes;
 mod discovery;
 mod health;
 mod lives;
+mod plan;
 mod recovery;
 
 use std::cmp::Reverse;
@@ -25,15 +26,17 @@ use whimbrel_proto::{
 };
 use whimbrel_wire::pretty;
 
+use self::plan::{Planned, Todo};
 use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
 use crate::forms;
 use crate::model::{Model, ReaderFacts, ReaderId, WriterFacts, WriterId, Written};
 use crate::network::{Network, NodeIndex, NodeSettings};
-use crate::node::{Node, ReaderSlot, Report, Sent, WriterSlot};
+use crate::node::{Node, ReaderSlot, Report, WriterSlot};
 use crate::payload::{self, Keys};
 use crate::random::Random;
 use crate::scenario::{Action, START, Scenario};
+use crate::sent::Sent;
 
 /// Everything must be quiet so long after all faults have ended.
 const QUIET_AFTER: Duration = Duration::from_secs(40);
@@ -63,46 +66,10 @@ pub struct Outcome {
     pub played: Duration,
     /// Datagrams sent.
     pub datagrams: u64,
+    /// Messages in which samples of several writers left.
+    pub shared_messages: u64,
     /// Steps taken.
     pub steps: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Todo {
-    Act(Action),
-    WriterLearns { writer: Guid, reader: Guid },
-    WriterForgets { writer: Guid, reader: Guid },
-    ReaderLearns { reader: Guid, writer: Guid },
-    ReaderForgets { reader: Guid, writer: Guid },
-    Boot { node: NodeIndex, same_prefix: bool },
-    Heal,
-    Rest,
-}
-
-struct Planned {
-    at: Instant,
-    order: u64,
-    todo: Todo,
-}
-
-impl PartialEq for Planned {
-    fn eq(&self, other: &Self) -> bool {
-        self.order == other.order
-    }
-}
-
-impl Eq for Planned {}
-
-impl PartialOrd for Planned {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Planned {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
-    }
 }
 
 /// A scenario at some moment.
@@ -129,6 +96,7 @@ pub struct World {
     reader_ids: BTreeMap<Guid, ReaderId>,
     random: Random,
     useful_bytes: u64,
+    shared_messages: u64,
     trace: bool,
 }
 
@@ -186,6 +154,7 @@ impl World {
             reader_ids: BTreeMap::new(),
             random,
             useful_bytes: 0,
+            shared_messages: 0,
             trace,
             scenario,
         };
@@ -306,6 +275,7 @@ impl World {
                 self.model
                     .fault(format!("node {node} is called for ever for {reason:?}"));
             }
+            self.shared_messages += sent.shared_messages;
             for (to, bytes) in sent.messages {
                 self.note(|| format!("node {node} to {to:?} {}", pretty::Dissection(&bytes)));
                 let longest = self.scenario.datagram_bytes_max;
@@ -449,6 +419,7 @@ impl World {
             hash: self.network.hash().value(),
             sent_bytes: self.network.statistics().sent_bytes,
             useful_bytes: self.useful_bytes,
+            shared_messages: self.shared_messages,
             settled_after,
             matched_after: self
                 .recovery

@@ -82,14 +82,14 @@ impl<'a> SocketOutbox<'a> {
 
     /// Sends what was put together plain.
     pub(crate) fn send_together(&mut self, shared: &mut Shared) {
-        if let Some((to, message)) = shared.take() {
+        if let Some((to, message, _)) = shared.plain.take() {
             self.send(&to, &[&message]);
         }
     }
 
     /// Sends what was put together to be compressed.
     pub(crate) fn send_packed(&mut self, shared: &mut Shared) {
-        if let Some((to, message, samples)) = shared.take_packed() {
+        if let Some((to, message, samples)) = shared.packed.take() {
             self.send_worth(&to, &[&message], samples);
         }
     }
@@ -147,10 +147,8 @@ impl Outbox for SocketOutbox<'_> {
         let Some(shared) = shared else {
             return self.send_worth(to, parts, samples);
         };
-        if !shared.add_packed(to, parts, (samples, bytes_max)) {
-            self.send_packed(shared);
-            // Alone it always goes.
-            let _ = shared.add_packed(to, parts, (samples, bytes_max));
+        if let Some((to, message, samples)) = shared.packed.put(to, parts, (samples, bytes_max)) {
+            self.send_worth(&to, &[&message], samples);
         }
         self.shared = Some(shared);
     }
@@ -159,10 +157,9 @@ impl Outbox for SocketOutbox<'_> {
         let Some(shared) = self.shared.take() else {
             return self.send(to, parts);
         };
-        if !shared.add(to, parts, bytes_max) {
-            self.send_together(shared);
-            // Alone it always goes.
-            let _ = shared.add(to, parts, bytes_max);
+        let none_packed = PlainSamples::default();
+        if let Some((to, message, _)) = shared.plain.put(to, parts, (none_packed, bytes_max)) {
+            self.send(&to, &[&message]);
         }
         self.shared = Some(shared);
     }

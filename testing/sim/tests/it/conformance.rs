@@ -91,6 +91,90 @@ fn played(form: Form, datagram_bytes: usize, loss: u32) -> Outcome {
     outcome
 }
 
+/// Writers of one node to the same reader, each of which writes fifty samples.
+const CROWD: usize = 3;
+
+/// What they write; `words` are said of the network.
+fn crowd(seed: u64, words: &str, loss: u32) -> Scenario {
+    let mut text = format!(
+        "seed {seed}\n\
+         network {words} heals=200ms\n\
+         topics keys=3\n\
+         node host=0\n\
+         node host=1\n\
+         link from=0 to=1 loss={loss} delay=50us\n\
+         link from=1 to=0 loss={loss} delay=50us\n\
+         reader node=1 reliable durable reorder-samples=4096 reassembly-samples=16\n\
+         at 0s start reader=0\n"
+    );
+    for writer in 0..CROWD {
+        text += "writer node=0 reliable durable unacknowledged-bytes=1000000\n";
+        text += &format!("at 0s start writer={writer}\n");
+    }
+    for round in 0..50 {
+        for writer in 0..CROWD {
+            let (at, key) = (1000 + round * 700 + writer * 10, round % 3);
+            let bytes = 30 + 100 * ((round + writer) % 4);
+            text += &format!("at {at}us write writer={writer} key={key} bytes={bytes}\n");
+        }
+    }
+    script::read(&text).expect("a scenario")
+}
+
+/// Plays it with writers that compress by `codecs` and whose bundles differ in size.
+fn played_alike(codecs: [CompressionIds; CROWD], loss: u32) -> Outcome {
+    let mut scenario = crowd(7, "", loss);
+    for (at, codec) in codecs.into_iter().enumerate() {
+        scenario.writers[at].form = Some(Form {
+            codec,
+            threshold: 0,
+            bundling: up_to([1400, 60_000, 900][at], 2),
+            batch: None,
+        });
+    }
+    let outcome = play(&scenario, false);
+    let findings = &outcome.findings;
+    assert!(findings.is_empty(), "{codecs:?}, {loss}: {findings:#?}");
+    outcome
+}
+
+#[test]
+fn writers_of_a_node_share_bundles_and_all_of_it_arrives() {
+    let (none, lz4, zlib) = (
+        CompressionIds::NONE,
+        CompressionIds::LZ4,
+        CompressionIds::ZLIB,
+    );
+    let plain = played_alike([none; 3], 0).sent_bytes;
+    for codecs in [[none; 3], [lz4; 3], [lz4, zlib, zlib], [zlib, none, zlib]] {
+        for loss in [0, 200] {
+            let outcome = played_alike(codecs, loss);
+            let shared = outcome.shared_messages;
+            assert!(shared > 10, "{codecs:?}, {loss}: {shared}");
+            let smaller = outcome.sent_bytes * 10 < plain * 9;
+            assert!(loss > 0 || smaller || codecs == [none; 3], "{codecs:?}");
+        }
+    }
+    // Those that compress unlike have nothing in common.
+    assert_eq!(
+        played_alike([zlib, lz4, CompressionIds::LZO], 0).shared_messages,
+        0
+    );
+}
+
+#[test]
+fn writers_that_bundle_and_compress_now_so_now_so_share_bundles_under_loss() {
+    let mut shared = Vec::new();
+    for seed in 0..60 {
+        let outcome = play(&crowd(seed, "forms", 200), false);
+        let findings = &outcome.findings;
+        assert!(findings.is_empty(), "{seed}: {findings:#?}");
+        shared.push(outcome.shared_messages);
+    }
+    let seeds = shared.iter().filter(|it| **it > 0).count();
+    assert!(seeds > 15, "{shared:?}");
+}
+
 #[test]
 fn every_codec_in_every_bundle_in_every_datagram_arrives_intact() {
     for datagram_bytes in DATAGRAM_BYTES {

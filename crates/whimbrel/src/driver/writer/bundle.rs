@@ -126,7 +126,7 @@ impl WriterCore {
 
     /// Sends what this writer and others have put together. Call it without a lock.
     fn send_together(&self, shared: &mut Shared) {
-        if shared.has_packed() {
+        if !shared.packed.is_empty() {
             let mut state = self.lock();
             let packer = state.packer.as_mut();
             SocketOutbox::of_writer(&self.sockets, packer, None).send_packed(shared);
