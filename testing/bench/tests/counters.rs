@@ -2,17 +2,20 @@
 //!
 //! `cargo xtask bench calls` has the goals themselves. Here a machine may be as busy as it likes:
 //! timers then ask for what is late, and who is preempted with a lock makes others wait. So the
-//! bounds lie between what one sample may cost and one more call of that kind for each.
+//! bounds leave room for one such call in some samples, far from one more for each.
 
 #![allow(missing_docs)]
 
 use std::process::Command;
 
-/// One is wanted, sent, received or waited for.
-const CALLS_MAX: f64 = 1.5;
+/// One is wanted, sent or received.
+const CALLS_MAX: f64 = 1.2;
+
+/// At most one is wanted; whoever waits in the receive call itself needs hardly any.
+const WAITS_MAX: f64 = 1.0;
 
 /// None is wanted.
-const FUTEXES_MAX: f64 = 0.5;
+const FUTEXES_MAX: f64 = 0.05;
 
 const ACKNACKS_MAX: f64 = 0.1;
 
@@ -41,9 +44,10 @@ fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_o
     assert!(text.contains("goals: "), "{why}");
     for mode in ["listener", "waitset", "take", "async"] {
         let of = |kind: &str| figure(&text, &format!("calls.{mode}.{kind}-per-message"));
-        for kind in ["sends", "receives", "waits"] {
+        for kind in ["sends", "receives"] {
             assert!(of(kind) <= CALLS_MAX, "{mode}, {kind}:\n{text}");
         }
+        assert!(of("waits") <= WAITS_MAX, "{mode}:\n{text}");
         assert!(
             of("sends") >= 1.0 && of("receives") >= 1.0,
             "{mode}:\n{text}"

@@ -64,6 +64,12 @@ impl Counts {
         self.0.get(name).copied().unwrap_or(f64::NAN)
     }
 
+    #[cfg(test)]
+    pub(super) fn with(name: &str, count: f64) -> Self {
+        let kinds = COUNTED.iter().filter(|it| it.name == name);
+        Self(kinds.map(|it| (it.name, count)).collect())
+    }
+
     /// For each of `messages`.
     pub(super) fn per(mut self, messages: usize) -> Self {
         self.0.values_mut().for_each(|it| *it /= messages as f64);
