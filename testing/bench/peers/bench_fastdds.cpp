@@ -367,13 +367,30 @@ static void throughput(int argc, char** argv) {
 
 // --- footprint ---------------------------------------------------------------------------------
 
+// Takes a sample and tells that it came.
+struct Telling : fast::DataReaderListener {
+  void on_data_available(fast::DataReader*) override {
+    if (take()) sem_post(&finished);
+  }
+};
+
 static void footprint(int argc, char** argv) {
   std::string role = argv[2], side = argv[3];
   if (role == "match") {
     static Answering answering;
-    open_ends(argc, argv, side == "a" ? "a" : "b", side == "a" ? "b" : "a", &answering);
+    static Telling telling;
+    sem_init(&finished, 0, 0);
+    if (side == "a") open_ends(argc, argv, "a", "b", &answering);
+    else open_ends(argc, argv, "b", "a", &telling);
     meet();
-    stand_by();
+    if (side == "a") stand_by();
+    say("ready");
+    while (next_number() >= 0) {
+      write(written);
+      sem_wait(&finished);
+      say("answered");
+    }
+    _exit(0);
   }
   auto* participant = new_participant(argc, argv);
   say("ready");

@@ -12,6 +12,9 @@ use std::str::FromStr;
 /// The word that says that a process can begin.
 pub const READY: &str = "ready";
 
+/// The word of a program whose sample was answered.
+pub const ANSWERED: &str = "answered";
+
 /// The word before round trips in nanoseconds.
 pub const ROUND_TRIPS: &str = "rtt_ns";
 

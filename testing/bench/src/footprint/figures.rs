@@ -74,6 +74,8 @@ pub(super) struct Figures {
     pub(super) threads_with_readers: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
+    /// From the start of that process until its first sample was answered.
+    pub(super) sample_ms: f64,
     pub(super) idle_cpu_ms: f64,
     pub(super) idle_wakes: f64,
     /// Stripped program and the product's libraries.

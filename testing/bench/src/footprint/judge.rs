@@ -59,6 +59,7 @@ mod tests {
             reader_kib: all,
             threads_with_readers: threads,
             match_ms: all,
+            sample_ms: all,
             idle_cpu_ms: all,
             idle_wakes: all,
             binary_kib: all,

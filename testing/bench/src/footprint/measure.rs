@@ -9,7 +9,7 @@ use whimbrel_rig::process::{Process, Usage};
 use super::figures::{Figures, IDLE, READERS, Who};
 use super::size;
 use crate::contestant::Programs;
-use crate::protocol::READY;
+use crate::protocol::{ANSWERED, READY};
 use crate::stage::Stage;
 
 /// How long it may take to begin, to meet, or to make all readers.
@@ -27,6 +27,29 @@ struct Round {
     reader_kib: f64,
     threads_with_readers: f64,
     match_ms: f64,
+    sample_ms: f64,
+}
+
+/// Two processes that know each other, and how long they took.
+struct Met {
+    pair: [Process; 2],
+    /// When the second was started.
+    begun: Instant,
+    /// From then on until both said that they are matched.
+    took: Duration,
+}
+
+impl Met {
+    /// From the start of the second process until its first sample was answered: asked for as soon
+    /// as both are matched.
+    fn first_sample(&mut self) -> Result<Duration, String> {
+        let [_, second] = &mut self.pair;
+        let said = second.ask("1", PATIENCE)?;
+        if said != ANSWERED {
+            return Err(format!("not {ANSWERED} but: {said}"));
+        }
+        Ok(self.begun.elapsed())
+    }
 }
 
 /// Starts processes of one program.
@@ -62,19 +85,24 @@ impl Starter<'_> {
             reader_kib: more as f64 / READERS as f64,
             threads_with_readers: after.threads as f64,
             match_ms: 0.0,
+            sample_ms: 0.0,
         })
     }
 
     /// Two processes that know each other; the second was started when the first had settled.
-    /// Also the time from its start until both said so.
-    fn pair(&self, domain: usize) -> Result<([Process; 2], Duration), String> {
+    fn pair(&self, domain: usize) -> Result<Met, String> {
         let first = self.start("match", "a", domain)?;
         thread::sleep(SETTLING);
         let begun = Instant::now();
         let second = self.start("match", "b", domain)?;
         second.wait_until(READY, PATIENCE)?;
         first.wait_until(READY, PATIENCE)?;
-        Ok(([first, second], begun.elapsed()))
+        let took = begun.elapsed();
+        Ok(Met {
+            pair: [first, second],
+            begun,
+            took,
+        })
     }
 }
 
@@ -107,8 +135,11 @@ pub(super) fn all(
             // A domain of its own, so that nobody is remembered from an earlier round.
             let domain = 1 + round * starters.len() + at;
             let mut figures = starters[at].hold(domain)?;
-            let (_, took) = starters[at].pair(domain + 100)?;
-            figures.match_ms = (took.as_secs_f64() * 1e3 - launch).max(0.0);
+            let mut met = starters[at].pair(domain + 100)?;
+            let sample = met.first_sample()?;
+            let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch).max(0.0);
+            figures.match_ms = since_launch(met.took);
+            figures.sample_ms = since_launch(sample);
             eprintln!("round {round}, {}: {figures:?}", all[at].name());
             measured[at].push(figures);
         }
@@ -125,6 +156,7 @@ pub(super) fn all(
             reader_kib: median(|it| it.reader_kib),
             threads_with_readers: median(|it| it.threads_with_readers),
             match_ms: median(|it| it.match_ms),
+            sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ns as f64 / 1e6,
             idle_wakes: idle.waits as f64,
             binary_kib: size::kib(starter.program)?,
@@ -138,7 +170,7 @@ fn idle(starters: &[Starter<'_>]) -> Result<Vec<Usage>, String> {
     let pairs = starters
         .iter()
         .enumerate()
-        .map(|(at, starter)| Ok(starter.pair(90 + at)?.0))
+        .map(|(at, starter)| Ok(starter.pair(90 + at)?.pair))
         .collect::<Result<Vec<[Process; 2]>, String>>()?;
     thread::sleep(SETTLING * 3);
     let used = |pair: &[Process; 2]| pair[0].usage().plus(pair[1].usage());

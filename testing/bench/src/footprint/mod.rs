@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 9] {
+fn named(figures: &Figures) -> [(&'static str, f64); 10] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
@@ -75,6 +75,7 @@ fn named(figures: &Figures) -> [(&'static str, f64); 9] {
         ("reader_kib", figures.reader_kib),
         ("threads_with_readers", figures.threads_with_readers),
         ("match_ms", figures.match_ms),
+        ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),
         ("idle_wakes", figures.idle_wakes),
         ("binary_kib", figures.binary_kib),

@@ -5,10 +5,15 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::sync::mpsc::{Sender, channel};
 
-use whimbrel::{DataReader, DataReaderQos, DomainParticipant, Error};
-use whimbrel_bench::exchange::{Ends, Msg, Qos};
-use whimbrel_bench::protocol::{option, run_program, serve_numbers, stand_by};
+use whimbrel::{
+    DataReader, DataReaderListener, DataReaderQos, DomainParticipant, Error, StatusKind,
+};
+use whimbrel_bench::exchange::{Ends, Msg, PATIENCE, Qos};
+use whimbrel_bench::protocol::{
+    ANSWERED, option, run_program, serve_lines, serve_numbers, stand_by,
+};
 
 fn main() -> ExitCode {
     run_program("bench_footprint", run)
@@ -27,15 +32,44 @@ fn run(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// A writer and a reader that answers, each matched with the other process.
+/// Tells that a sample came.
+struct Telling(Sender<()>);
+
+impl DataReaderListener<Msg> for Telling {
+    fn on_data_available(&mut self, reader: &DataReader<Msg>) {
+        if let Ok(Some(sample)) = reader.take_next_sample()
+            && sample.data().is_some()
+        {
+            // Nobody waits any more when it was given up.
+            let _ = self.0.send(());
+        }
+    }
+}
+
+/// A writer and a reader, each matched with the other process. The first answers every sample; the
+/// other writes one for each line of its input.
 fn meet(domain: u32, first: bool) -> Result<(), String> {
     let topics = if first { ["a", "b"] } else { ["b", "a"] };
     let participant = DomainParticipant::new(domain).map_err(|error| error.to_string())?;
     let ends = Ends::new(&participant, topics, &Qos::default());
     let ends = ends.map_err(|error| error.to_string())?;
-    ends.echo();
+    if first {
+        ends.echo();
+        ends.meet()?;
+        return stand_by();
+    }
+    let (sender, answers) = channel();
+    let telling = Box::new(Telling(sender));
+    ends.reader
+        .set_listener(Some(telling), StatusKind::DataAvailable);
     ends.meet()?;
-    stand_by()
+    serve_lines(|_| {
+        let written = ends.writer.write(&Msg::default());
+        written.map_err(|error| error.to_string())?;
+        let answered = answers.recv_timeout(PATIENCE);
+        answered.map_err(|error| format!("no answer: {error}"))?;
+        Ok(ANSWERED.to_owned())
+    })
 }
 
 /// A participant, and as many readers as each line of the input says.
