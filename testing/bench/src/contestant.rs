@@ -54,8 +54,15 @@ pub enum Mode {
     WaitSet,
     /// A thread of the program takes and waits in one call.
     Take,
-    /// As `Take`, with polling before blocking where that pays; the others do not poll.
+    /// As `Take`, with polling before blocking where that pays; who is not called automatic does not
+    /// poll.
     Automatic,
+    /// As `Listener`, so.
+    AutomaticListener,
+    /// As `WaitSet`, so.
+    AutomaticWaitSet,
+    /// As `Async`, so.
+    AutomaticAsync,
     /// A task awaits a sample.
     Async,
     /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
@@ -80,11 +87,27 @@ impl Mode {
             Self::WaitSet => "waitset",
             Self::Take => "take",
             Self::Automatic => "automatic",
+            Self::AutomaticListener => "automatic-listener",
+            Self::AutomaticWaitSet => "automatic-waitset",
+            Self::AutomaticAsync => "automatic-async",
             Self::Async => "async",
             Self::Large => "large",
             Self::LargeSystemBuffers => "large-system-buffers",
             Self::InProcess => "in-process",
             Self::InProcessShared => "in-process-shared",
+        }
+    }
+}
+
+impl Mode {
+    /// For a mode that polls before it blocks: the one that does the same without.
+    pub fn without_polling(self) -> Option<Self> {
+        match self {
+            Self::Automatic => Some(Self::Take),
+            Self::AutomaticListener => Some(Self::Listener),
+            Self::AutomaticWaitSet => Some(Self::WaitSet),
+            Self::AutomaticAsync => Some(Self::Async),
+            _ => None,
         }
     }
 }
@@ -108,6 +131,9 @@ pub const USUAL: &[Contestant] = &[
     of(Product::Whimbrel, Mode::WaitSet),
     of(Product::Whimbrel, Mode::Take),
     of(Product::Whimbrel, Mode::Automatic),
+    of(Product::Whimbrel, Mode::AutomaticListener),
+    of(Product::Whimbrel, Mode::AutomaticWaitSet),
+    of(Product::Whimbrel, Mode::AutomaticAsync),
     of(Product::Whimbrel, Mode::Async),
     of(Product::Cyclone, Mode::Listener),
     of(Product::Cyclone, Mode::WaitSet),
@@ -221,6 +247,17 @@ mod tests {
             .collect();
         let names: BTreeSet<&String> = all.iter().collect();
         assert_eq!(names.len(), all.len());
+    }
+
+    #[test]
+    fn every_way_of_receiving_is_there_with_polling_too() {
+        let ours = || USUAL.iter().filter(|it| it.product == Product::Whimbrel);
+        let (polling, blocking): (Vec<_>, Vec<_>) =
+            ours().partition(|it| it.mode.without_polling().is_some());
+        let of = |it: &&Contestant| it.mode.without_polling().unwrap();
+        let alike: BTreeSet<Mode> = polling.iter().map(of).collect();
+        let blocking: BTreeSet<Mode> = blocking.iter().map(|it| it.mode).collect();
+        assert_eq!(alike, blocking);
     }
 
     #[test]

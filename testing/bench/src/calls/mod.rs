@@ -37,7 +37,9 @@ struct Row {
 /// Somebody is missing, does not start or stalls; the kernel lets nobody count.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let wanted = |it: &&Contestant| arguments.wants(&it.name());
-    let polls = |mode| matches!(mode, Mode::Calls | Mode::Spinning | Mode::Automatic);
+    let polls = |mode: Mode| {
+        mode.without_polling().is_some() || matches!(mode, Mode::Calls | Mode::Spinning)
+    };
     let on_purpose = |it: &&Contestant| !polls(it.mode);
     let contestants: Vec<&Contestant> = USUAL.iter().filter(on_purpose).filter(wanted).collect();
     if contestants.is_empty() {

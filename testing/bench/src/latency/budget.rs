@@ -33,7 +33,7 @@ pub(super) fn split(total_us: f64, calls_us: Option<f64>, raw_us: f64) -> Budget
 /// How the raw socket waits that is compared with `mode`.
 fn raw_mode(mode: Mode, placement: Placement) -> Mode {
     // On one core nobody spins: polling gives up there.
-    if mode == Mode::Automatic && placement != Placement::OneCore {
+    if mode.without_polling().is_some() && placement != Placement::OneCore {
         Mode::Spinning
     } else {
         Mode::Blocking

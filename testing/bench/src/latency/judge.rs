@@ -61,9 +61,19 @@ impl Judge<'_> {
                 goals.extend(self.of_raw(placement, mode, Mode::Blocking, bound));
             }
         }
-        let (polled, spinning) = (Mode::Automatic, Mode::Spinning);
-        goals.extend(self.of_raw(Placement::TwoCores, polled, spinning, OF_SPINNING));
-        goals.extend(self.of_own(Placement::OneCore, polled, Mode::Take, OF_BLOCKING));
+        for contestant in self
+            .part
+            .contestants
+            .iter()
+            .filter(|it| it.product == Product::Whimbrel)
+        {
+            let polled = contestant.mode;
+            let Some(blocking) = polled.without_polling() else {
+                continue;
+            };
+            goals.extend(self.of_raw(Placement::TwoCores, polled, Mode::Spinning, OF_SPINNING));
+            goals.extend(self.of_own(Placement::OneCore, polled, blocking, OF_BLOCKING));
+        }
         for placement in &self.part.placements {
             for (mode, _) in MODES.iter().skip(1) {
                 goals.extend(self.of_own(*placement, *mode, Mode::Listener, OF_LISTENER));
@@ -229,6 +239,31 @@ mod tests {
             .map(|(name, met)| ((*name).to_owned(), *met))
             .collect();
         assert_eq!(judged, wanted);
+    }
+
+    #[test]
+    fn polling_is_judged_in_every_way_of_receiving() {
+        for contestant in USUAL {
+            let (polled, product) = (contestant.mode, contestant.product);
+            let Some(blocking) = polled.without_polling() else {
+                continue;
+            };
+            let rows = [row(product, blocking, 100), row(product, polled, 104)];
+            let name = format!(
+                "latency.one-core.{}.p50-of-{}",
+                polled.name(),
+                blocking.name()
+            );
+            assert_eq!(judged(&rows, Kind::Usual), [(name, false)]);
+            let mut rows = [
+                row(Product::Raw, Mode::Spinning, 100),
+                row(product, polled, 141),
+            ];
+            rows.iter_mut()
+                .for_each(|it| it.placement = Placement::TwoCores);
+            let name = format!("latency.two-cores.{}.p50-of-raw-spinning", polled.name());
+            assert_eq!(judged(&rows, Kind::Usual), [(name, false)]);
+        }
     }
 
     #[test]

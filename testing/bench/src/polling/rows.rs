@@ -23,6 +23,7 @@ impl Row {
             .number("steady_percent", self.steady_percent)
             .number("idle_percent", self.idle_percent)
             .number("crowded_p50_us", self.crowded.us(0.5))
+            .number("crowded_p90_us", self.crowded.us(0.9))
     }
 }
 
@@ -33,6 +34,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "1 kHz, % of a core",
         "idle, % of a core",
         "crowded, one way p50 us",
+        "p90 us",
     ];
     let line = |row: &Row| {
         vec![
@@ -40,6 +42,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
             format!("{:.2}", row.steady_percent),
             format!("{:.3}", row.idle_percent),
             format!("{:.2}", row.crowded.us(0.5)),
+            format!("{:.2}", row.crowded.us(0.9)),
         ]
     };
     Table {

@@ -15,9 +15,10 @@ pub(crate) fn usual(domain: u32, written: &str, read: &str) -> Result<Ends, Erro
 
 /// The same for a mode of the ping-pong, where only one polls.
 pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Result<Ends, Error> {
-    let waiting = match mode {
-        "automatic" => Waiting::default(),
-        _ => Waiting::Receive,
+    let waiting = if mode.starts_with("automatic") {
+        Waiting::default()
+    } else {
+        Waiting::Receive
     };
     let mut participant = DomainParticipant::builder(domain).waiting(waiting);
     if mode == "large-system-buffers" {
@@ -30,7 +31,10 @@ pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Res
 
 /// Whether samples come by a callback in this mode.
 pub(crate) fn has_listener(mode: &str) -> bool {
-    matches!(mode, "listener" | "large" | "large-system-buffers")
+    matches!(
+        mode,
+        "listener" | "automatic-listener" | "large" | "large-system-buffers"
+    )
 }
 
 /// A way in which a thread of the program waits for samples.
@@ -43,7 +47,7 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) fn named(name: &str, reader: &DataReader<Msg>) -> Result<Self, String> {
         Ok(match name {
-            "waitset" => {
+            "waitset" | "automatic-waitset" => {
                 let unread = SampleState::NotRead;
                 let condition =
                     reader.create_readcondition(unread, ViewStates::ANY, InstanceStates::ANY);
@@ -52,7 +56,7 @@ impl Way {
                 Self::WaitSet(wait_set, condition)
             }
             "take" | "automatic" => Self::Take,
-            "async" => Self::Async,
+            "async" | "automatic-async" => Self::Async,
             _ => return Err(format!("no mode {name}")),
         })
     }
