@@ -54,8 +54,7 @@ pub enum Mode {
     WaitSet,
     /// A thread of the program takes and waits in one call.
     Take,
-    /// As `Take`, with polling before blocking where that pays; who is not called automatic does not
-    /// poll.
+    /// As `Take`, with polling before blocking where that pays; only modes of this name poll.
     Automatic,
     /// As `Listener`, so.
     AutomaticListener,
@@ -97,9 +96,7 @@ impl Mode {
             Self::InProcessShared => "in-process-shared",
         }
     }
-}
 
-impl Mode {
     /// For a mode that polls before it blocks: the one that does the same without.
     pub fn without_polling(self) -> Option<Self> {
         match self {
