@@ -4,8 +4,9 @@ use whimbrel_base::buffer::{BufferMut, SharedBytes};
 
 use super::{SLAB_BYTES, WriterState};
 
-/// Samples of so many octets and fewer are copied into smaller slabs where history has many.
-const COMPACT_BYTES_MAX: usize = 1024;
+/// Samples of so many octets and fewer are copied into smaller slabs where history has many: those
+/// with a member of 1 KiB and a few numbers beside it too.
+const COMPACT_BYTES_MAX: usize = 1024 + 64;
 
 /// That is so many.
 const COMPACT_FROM: usize = 16;
