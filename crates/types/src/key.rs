@@ -37,6 +37,11 @@ impl KeyHasher {
         }
     }
 
+    /// How many octets its buffer has room for.
+    pub const fn held_bytes(&self) -> usize {
+        self.key.capacity()
+    }
+
     /// The key hash of `value`; zeros for a type without keys.
     ///
     /// # Errors

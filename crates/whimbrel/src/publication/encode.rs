@@ -10,10 +10,11 @@ use whimbrel_base::time::{Duration, Timestamp};
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, Packed};
-use whimbrel_types::{Apart, DdsType, EncodeError, key_hash, to_payload, to_payload_apart};
+use whimbrel_types::{Apart, DdsType, EncodeError, to_payload, to_payload_apart};
 
 use super::settings::WriterPacker;
 use super::writer::{DataWriter, Stamp, write_error};
+use crate::driver::handle::instance_of;
 use crate::driver::sync::lock;
 use crate::driver::writer::key::encode_key;
 use crate::driver::writer::{Draft, WriterState};
@@ -203,11 +204,4 @@ impl<T: DdsType> DataWriter<T> {
         };
         Ok(())
     }
-}
-
-pub(super) fn instance_of<T: DdsType>(value: &T) -> Result<InstanceHandle, Error> {
-    if !T::KEYED {
-        return Ok(InstanceHandle::NIL);
-    }
-    Ok(InstanceHandle::from_key_hash(key_hash(value)?))
 }

@@ -6,9 +6,9 @@ use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_types::{DdsType, key_from_payload, key_to_payload};
 
-use super::encode::instance_of;
 use super::writer::{DataWriter, Stamp, needs_key, write_error};
 use crate::driver::clock;
+use crate::driver::handle::instance_of;
 use crate::driver::sync::lock;
 use crate::driver::writer::WriterState;
 use crate::error::Error;

@@ -9,8 +9,8 @@ use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::DdsType;
 
-use super::encode::instance_of;
 use super::writer::{DataWriter, Stamp};
+use crate::driver::handle::instance_of;
 use crate::driver::writer::Draft;
 use crate::error::Error;
 

@@ -14,14 +14,14 @@ use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::{SampleState, SampleStates};
 use whimbrel_proto::cache::{CachedSample, Selector, Which};
 use whimbrel_proto::reader::KeyExtractor;
-use whimbrel_types::{DdsType, from_payload, key_from_payload, key_hash, key_hash_from_payload};
+use whimbrel_types::{DdsType, from_payload, key_from_payload};
 
 use super::inner::ReaderInner;
 use super::sample::{Content, LoanedSample, Sample};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
 use crate::driver::contain::contain;
-use crate::driver::handle::handle_of;
+use crate::driver::handle::{handle_of, instance_of, instance_of_payload};
 use crate::driver::reader::Glance;
 use crate::driver::sync::lock;
 use crate::error::Error;
@@ -300,7 +300,7 @@ impl<T: DdsType> DataReader<T> {
         if !T::KEYED {
             return Ok(None);
         }
-        let instance = InstanceHandle::from_key_hash(key_hash(value)?);
+        let instance = instance_of(value)?;
         let known = self.inner.core.lock().machine.cache().contains(instance);
         Ok(known.then_some(instance))
     }
@@ -450,9 +450,9 @@ impl<T> fmt::Debug for TypeKeys<T> {
 impl<T: DdsType> KeyExtractor for TypeKeys<T> {
     fn instance_of(&self, payload: &[u8], is_key: bool) -> Option<InstanceHandle> {
         // The type's own code, in the middle of the machine's work: a panic must not end that.
-        let hash = contain(|| key_hash_from_payload::<T>(payload, is_key));
-        let hash = hash.ok()?.ok()?;
-        Some(InstanceHandle::from_key_hash(hash))
+        contain(|| instance_of_payload::<T>(payload, is_key))
+            .ok()?
+            .ok()
     }
 }
 
