@@ -38,7 +38,11 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
 /// The tests of the public API, for settings other than the default.
 const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"];
 
-/// Samples reach readers of the same process as they do others, many datagrams by one call.
+/// The matrix of live peers.
+const INTEROP: &[&str] = &["bash", "testing/interop/run.sh"];
+
+/// Samples reach readers of the same process as they do others. Within one host datagrams are never
+/// sent many by one call, but received so.
 const BY_NETWORK: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "off"),
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "on"),
@@ -147,7 +151,12 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step {
         count: Count::TestResults,
-        ..step("interop", &["bash", "testing/interop/run.sh"], 1500)
+        ..step("interop", INTEROP, 1500)
+    },
+    Step {
+        env: NO_FAST_PATHS,
+        count: Count::TestResults,
+        ..step("interop without fast paths", INTEROP, 1500)
     },
     step("demo", &["cargo", "demo"], 600),
     step(

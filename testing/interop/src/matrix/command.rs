@@ -14,6 +14,14 @@ const TIMEOUT_S: u32 = 30;
 const PYTHON: &str = ".peers/venv/bin/python";
 const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
+/// Settings of what is only quicker.
+const FAST_PATHS: [&str; 4] = [
+    "WHIMBREL_IN_PROCESS",
+    "WHIMBREL_SEGMENTATION_OFFLOAD",
+    "WHIMBREL_CONNECTED_SOCKETS",
+    "WHIMBREL_WAITING",
+];
+
 /// How long peers stay where the runner decides when it is enough, in milliseconds.
 const STAY_MS: u32 = 25_000;
 
@@ -146,19 +154,37 @@ impl Lines<'_> {
     }
 }
 
-/// A command of these words, without the settings of whoever runs the matrix.
+/// A command of these words, without the settings of whoever runs the matrix, but for those of
+/// fast paths: the matrix is run with them and without.
 pub(crate) fn command_of(words: Vec<String>) -> Command {
     let mut all = words.into_iter();
     let mut command = Command::new(all.next().unwrap_or_default());
     command.args(all);
-    for setting in ["WHIMBREL_INTERFACES", "WHIMBREL_PEERS", "WHIMBREL_IP"] {
-        command.env_remove(setting);
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_foreign) {
+            command.env_remove(name);
+        }
     }
     let python = root().join(PYTHON);
     if std::env::var_os(PYTHON_SETTING).is_none() && python.exists() {
         command.env(PYTHON_SETTING, python);
     }
     command
+}
+
+/// True for settings that would change what the matrix is about.
+fn is_foreign(name: &str) -> bool {
+    let is_ours = name.starts_with("WHIMBREL_") && name != PYTHON_SETTING;
+    is_ours && !FAST_PATHS.contains(&name)
+}
+
+/// The settings of fast paths that whoever runs the matrix has made, to be said beside its rows.
+pub(crate) fn fast_paths_set() -> Vec<String> {
+    let set = FAST_PATHS.iter().filter_map(|name| {
+        let value = std::env::var_os(name)?;
+        Some(format!("{name}={}", value.display()))
+    });
+    set.collect()
 }
 
 /// The words that start `peer`, before its options.
@@ -199,4 +225,16 @@ pub(crate) fn network(place: Place, peer: Peer, side: Side) -> Vec<String> {
         }
     };
     text.split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_fast_paths_reach_the_programs_and_no_others() {
+        assert!(!is_foreign("WHIMBREL_WAITING") && !is_foreign(PYTHON_SETTING));
+        assert!(is_foreign("WHIMBREL_INTERFACES") && is_foreign("WHIMBREL_LOG"));
+        assert!(!is_foreign("PATH"));
+    }
 }

@@ -87,6 +87,10 @@ pub(crate) fn main(words: &[String]) -> ExitCode {
 fn play(request: &Request, jobs: &[(&'static Case, Pair)]) -> Result<Vec<Outcome>, String> {
     let work = root().join("target/interop");
     std::fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+    let set = command::fast_paths_set();
+    if !set.is_empty() {
+        println!("with {}", set.join(" "));
+    }
     let captures = Captures::default();
     let outcomes = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
