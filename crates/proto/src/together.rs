@@ -39,6 +39,7 @@ impl SharedMessage {
         let left = if fits { None } else { self.take() };
         let mut skip = Header::LEN;
         if self.message.is_empty() {
+            self.to.clear();
             self.to.extend_from_slice(to);
             self.bytes_max = bytes_max;
             skip = 0;
