@@ -62,7 +62,7 @@ impl Numbered for Track {
 /// Enough that both ends have met each of their habits: heartbeats, acknowledgements, trims.
 const WARM: u32 = 3000;
 
-/// Samples of a stretch, and stretches: announcements go on meanwhile, but not in most of them.
+/// Samples of a stretch, and stretches: whatever else goes on does so in few of them.
 const STRETCH: u32 = 100;
 const STRETCHES: u32 = 21;
 
@@ -107,8 +107,12 @@ impl<T: DdsType + Numbered> DataReaderListener<T> for Taking {
     }
 }
 
+/// Announcements go on in a thread of their own: none are due while samples are counted.
 fn participant(how: How) -> DomainParticipant {
+    let minute = whimbrel::Duration::from_secs(60);
     DomainParticipant::builder(221)
+        .lease(minute.times(4))
+        .announce_period(minute)
         .interfaces("lo")
         .in_process(how.in_process)
         .message_bytes_max(how.message_bytes_max)
