@@ -1,5 +1,7 @@
 //! Samples on a schedule, and the highest rate that is kept.
 
+use std::time::Duration;
+
 use whimbrel_bench::protocol::READY;
 use whimbrel_rig::process::Process;
 
@@ -152,18 +154,27 @@ pub(crate) fn side_by_side(
         let pair = Pair::of(world, programs, &both[at], DOMAIN + at as u32);
         pair.map_err(Failure::Broke)
     };
-    let (mut one, mut other) = (start(0)?, start(1)?);
+    let mut pairs = [start(0)?, start(1)?];
+    // Who asks spins shortly before each sample: the other one begins half a period later.
+    let half = Duration::from_secs_f64(0.5 / order.rate as f64);
     let mut rows = Vec::new();
-    for _ in 0..order.turns {
+    for turn in 0..order.turns {
         stop::check()?;
-        let turn = |pair: &mut Pair| pair.schedule(order.size, order.rate, order.count);
+        let [one, other] = &mut pairs;
+        // Neither is always the first.
+        let later = |at: usize| if turn % 2 == at { Duration::ZERO } else { half };
+        let keep = |pair: &mut Pair, after: Duration| {
+            std::thread::sleep(after);
+            pair.schedule(order.size, order.rate, order.count)
+        };
         let (first, second) = std::thread::scope(|scope| {
-            let first = scope.spawn(|| turn(&mut one));
-            let second = turn(&mut other);
-            let first = first
-                .join()
-                .unwrap_or_else(|_| Err("a turn broke off".into()));
-            (first, second)
+            let first = scope.spawn(|| keep(one, later(0)));
+            let second = keep(other, later(1));
+            let first = first.join();
+            (
+                first.unwrap_or_else(|_| Err("a turn broke off".into())),
+                second,
+            )
         });
         rows.push([
             first.map_err(Failure::Broke)?,

@@ -110,15 +110,18 @@ impl World {
 
     /// `program` on `seat`, with the settings of nobody's environment.
     pub(crate) fn command(&self, seat: &Seat, program: &Path) -> Command {
-        let mut command = match (&self.network, seat.core) {
-            (Some(network), Some(core)) => {
-                let mut command = network.program(seat.host, Path::new("taskset"));
-                command.args(["--cpu-list", &core.to_string()]).arg(program);
-                command
-            }
-            (Some(network), None) => network.program(seat.host, program),
-            (None, _) => Command::new(program),
+        let first = if seat.core.is_some() {
+            Path::new("taskset")
+        } else {
+            program
         };
+        let mut command = match &self.network {
+            Some(network) => network.program(seat.host, first),
+            None => Command::new(first),
+        };
+        if let Some(core) = seat.core {
+            command.args(["--cpu-list", &core.to_string()]).arg(program);
+        }
         command.env("WHIMBREL_INTERFACES", seat.interface);
         command
     }
