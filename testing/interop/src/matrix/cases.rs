@@ -197,6 +197,9 @@ const PLAIN: Case = Case {
 
 const SHAPE: &str = "--type shape --keep-all";
 const RED_BLUE: &str = "--key RED,BLUE";
+/// With `--count` a multiple of four, what a history of one sample a key still holds has a hole:
+/// the newest RED, two BLUE that are gone, the newest BLUE. A late reader is told of it by a GAP.
+const RED_THEN_BLUE: &str = "--key RED,BLUE,BLUE,BLUE --count 20";
 const TELEMETRY: &str = "--key 1,2,4294967295";
 const GONE: &[&str] = &["unmatched 0"];
 const GONE_NO_WRITERS: &[&str] = &[
@@ -272,7 +275,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "late-joiner-newest",
         both: "--type shape --keep-last 1 --transient-local",
-        publisher: RED_BLUE,
+        publisher: RED_THEN_BLUE,
         subscriber: "--count 2",
         course: Course::Late,
         arrival: Arrival::Newest,
