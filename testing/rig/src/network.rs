@@ -189,6 +189,14 @@ impl Network {
         )
     }
 
+    /// Ends [`Network::lose`] at `host`, and forgets what it has counted.
+    ///
+    /// # Errors
+    /// Nothing is lost there.
+    pub fn keep(&self, host: &str) -> Result<(), String> {
+        self.on(host, "nft delete table inet lossy")
+    }
+
     /// Packets and octets that [`Network::lose`] has dropped at `host`.
     ///
     /// # Errors

@@ -100,6 +100,9 @@ pub(super) fn measure(
     }
     let sent = source.ask("repairs")?;
     let (_, lost_bytes) = network.lost("b")?;
+    // The idle link loses nothing, as before.
+    network.keep("a")?;
+    network.keep("b")?;
     ping.ask("begin")?;
     thread::sleep(IDLE);
     let after = ping.ask("end")?;
