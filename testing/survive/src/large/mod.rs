@@ -18,6 +18,12 @@ const LATENCY_RATIO_MAX: f64 = 3.0;
 /// Goodput against the rate of the link, of which others leave as much as of the cores.
 const GOODPUT_MIN: f64 = 0.7;
 
+/// Share of the cores up to which others excuse a lower rate.
+const OTHERS_MAX: f64 = 0.5;
+
+/// How often a run is made in which others took more, before its rate counts as missed.
+const TRIES: u32 = 3;
+
 /// Share of ten samples a second that must be kept up.
 const TEN_HERTZ_MIN: f64 = 0.9;
 
@@ -52,15 +58,10 @@ fn run(share: &Share) -> Figure {
         (2, Traffic::Unpaced),
     ];
     for (percent, traffic) in runs {
-        match measure(percent, LINK_MBITS, samples, traffic) {
-            Ok(run) => {
-                let line = describe(percent, traffic, &run);
-                println!("{line}");
-                missed.extend(judge(percent, traffic, &run));
-                said.push(line);
-            }
-            Err(why) => missed.push(format!("{percent} % loss: {why}")),
-        }
+        let once = || measure(percent, LINK_MBITS, samples, traffic);
+        let (run, why) = prove(percent, traffic, once);
+        said.extend(run.map(|it| describe(percent, traffic, &it)));
+        missed.extend(why);
     }
     if missed.is_empty() {
         Figure::held(said.join("; "))
@@ -71,6 +72,47 @@ fn run(share: &Share) -> Figure {
             said.join("; ")
         ))
     }
+}
+
+/// The run that counts, and what it missed: the first one whose rate could be judged.
+fn prove(
+    percent: u32,
+    traffic: Traffic,
+    mut measure: impl FnMut() -> Result<Run, String>,
+) -> (Option<Run>, Vec<String>) {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let run = match measure() {
+            Ok(run) => run,
+            Err(why) => return (last, vec![format!("{percent} % loss: {why}")]),
+        };
+        println!("{}", describe(percent, traffic, &run));
+        let missed = judge(percent, traffic, &run);
+        if !missed.is_empty() || is_judged(traffic, &run) {
+            return (Some(run), missed);
+        }
+        last = Some(run);
+    }
+    let why = format!(
+        "{percent} % loss, {traffic:?}: the rate was not judged: others took more than {:.0} % of \
+         the cores in each of {TRIES} runs",
+        100.0 * OTHERS_MAX
+    );
+    (last, vec![why])
+}
+
+/// Goodput that is wanted of `traffic` where nobody else wants the cores, in Mbit/s.
+fn wanted_mbits(traffic: Traffic) -> f64 {
+    match traffic {
+        Traffic::TenHertz => TEN_HERTZ_MIN * 4.0 * 8.0 * 10.0,
+        Traffic::Unpaced => GOODPUT_MIN * f64::from(LINK_MBITS),
+    }
+}
+
+/// Whether the rate of `run` says anything: others left enough of the cores, or it was kept up
+/// all the same.
+fn is_judged(traffic: Traffic, run: &Run) -> bool {
+    run.others <= OTHERS_MAX || run.goodput_mbits >= wanted_mbits(traffic)
 }
 
 fn describe(percent: u32, traffic: Traffic, run: &Run) -> String {
@@ -111,13 +153,9 @@ fn judge(percent: u32, traffic: Traffic, run: &Run) -> Vec<String> {
         run.lost_bytes > 0 && run.repair_ratio() <= REPAIR_RATIO_MAX,
         format!("repairs {:.2} x the loss", run.repair_ratio()),
     );
-    let wanted = match traffic {
-        Traffic::TenHertz => TEN_HERTZ_MIN * 4.0 * 8.0 * 10.0,
-        Traffic::Unpaced => GOODPUT_MIN * f64::from(LINK_MBITS),
-    };
-    let wanted = wanted * (1.0 - run.others);
+    let wanted = wanted_mbits(traffic) * (1.0 - run.others);
     check(
-        run.goodput_mbits >= wanted,
+        !is_judged(traffic, run) || run.goodput_mbits >= wanted,
         format!(
             "goodput {:.0} of {wanted:.0} Mbit/s, others having taken {:.0} % of the cores",
             run.goodput_mbits,
@@ -152,6 +190,34 @@ mod tests {
 
     fn missed(run: Run) -> usize {
         judge(10, Traffic::TenHertz, &run).len()
+    }
+
+    /// How many runs were made of those in which others took `others` at `mbits`, and what the
+    /// last one missed.
+    fn proved(runs: &[(f64, f64)]) -> (usize, Vec<String>) {
+        let mut left = runs.iter();
+        let once = || {
+            let (others, goodput_mbits) = *left.next().ok_or("no more")?;
+            Ok(Run {
+                others,
+                goodput_mbits,
+                ..run()
+            })
+        };
+        let (_, missed) = prove(10, Traffic::TenHertz, once);
+        (runs.len() - left.len(), missed)
+    }
+
+    #[test]
+    fn a_rate_on_a_machine_that_others_have_is_not_judged_and_does_not_count_as_kept() {
+        assert_eq!(proved(&[(0.8, 60.0), (0.2, 300.0)]), (2, vec![]));
+        let (made, missed) = proved(&[(0.8, 60.0), (0.5, 140.0)]);
+        assert!((made, missed.len()) == (2, 1) && missed[0].contains("goodput 140 of 144"));
+        let (made, missed) = proved(&[(0.8, 250.0), (0.9, 100.0), (0.51, 250.0), (0.0, 320.0)]);
+        assert!((made, missed.len()) == (3, 1) && missed[0].contains("not judged"));
+        assert_eq!(proved(&[(0.8, 300.0)]), (1, vec![]), "kept up all the same");
+        let (made, missed) = proved(&[(0.8, 60.0)]);
+        assert!(made == 1 && missed == ["10 % loss: no more"], "{missed:?}");
     }
 
     #[test]
