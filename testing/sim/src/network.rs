@@ -22,6 +22,9 @@ use crate::random::{Random, TrafficHash};
 /// garbage. RTPS 2.5 §8.3.6.1.
 const HEADER_BYTES: usize = 8;
 
+/// What a datagram takes of a queue beside its octets: systems count the memory that holds it.
+const DATAGRAM_CHARGE_BYTES: usize = 768;
+
 /// Which node, counted from 0.
 pub type NodeIndex = usize;
 
@@ -36,7 +39,7 @@ pub struct NodeSettings {
     pub addresses: Vec<Locator>,
     /// Multicast addresses it has joined.
     pub groups: Vec<Locator>,
-    /// Octets of arrived datagrams that wait for it at most.
+    /// Octets that arrived datagrams which wait for it take at most.
     pub queue_bytes_max: usize,
     /// What it takes to handle one datagram.
     pub service: Duration,
@@ -124,6 +127,13 @@ pub struct Network {
     random: Random,
     hash: TrafficHash,
     statistics: NetworkStatistics,
+}
+
+impl Arrived {
+    /// What it takes of a queue.
+    fn charge_bytes(&self) -> usize {
+        self.bytes.len() + DATAGRAM_CHARGE_BYTES
+    }
 }
 
 impl Network {
@@ -218,7 +228,7 @@ impl Network {
             other
                 .queue
                 .retain(|arrived| index != node && arrived.source != node);
-            other.queue_bytes = other.queue.iter().map(|arrived| arrived.bytes.len()).sum();
+            other.queue_bytes = other.queue.iter().map(Arrived::charge_bytes).sum();
             other.serves_at = other.serves_at.filter(|_| !other.queue.is_empty());
         }
     }
@@ -374,7 +384,7 @@ impl Network {
         let index = self.nodes.iter().position(due)?;
         let node = &mut self.nodes[index];
         let arrived = node.queue.pop_front()?;
-        node.queue_bytes -= arrived.bytes.len();
+        node.queue_bytes -= arrived.charge_bytes();
         node.serves_at = (!node.queue.is_empty()).then(|| now.after(node.settings.service));
         Some((index, arrived))
     }
@@ -384,8 +394,9 @@ impl Network {
         if node.down {
             return;
         }
-        let bytes = node.queue_bytes + flight.arrived.bytes.len();
-        if bytes > node.settings.queue_bytes_max {
+        let bytes = node.queue_bytes + flight.arrived.charge_bytes();
+        // Systems take any datagram while nothing waits.
+        if !node.queue.is_empty() && bytes > node.settings.queue_bytes_max {
             self.statistics.overflowed += 1;
             return;
         }

@@ -12,10 +12,13 @@ use whimbrel_proto::change::ChangeKind;
 pub use self::plans::{Form, ReaderPlan, WriterPlan};
 use self::plans::{reader_plan, writer_plan};
 use crate::network::{Bursts, Faults, NodeIndex};
-use crate::random::Random;
+use crate::random::{Random, mix};
 
 /// When every scenario begins; a little after zero, as clocks do.
 pub const START: Instant = Instant(1_000_000_000);
+
+/// Mixed into a seed to tell whether all is on one host; seeds that once failed are not.
+const ONE_HOST: u64 = 29 << 56;
 
 /// How a node's clock that only goes forward differs from the world's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -146,6 +149,8 @@ pub struct Scenario {
     pub datagram_bytes_max: usize,
     /// Octets of a node's queue of arrived datagrams.
     pub queue_bytes_max: usize,
+    /// Participants say how much that is, as they do where their system tells them.
+    pub queue_told: bool,
     /// What a node takes to handle a datagram.
     pub service: Duration,
     /// What each link does, by from * nodes + to.
@@ -205,6 +210,7 @@ impl Scenario {
             loopback: false,
             datagram_bytes_max: mtu,
             queue_bytes_max: random.pick(&[64 << 10, 208 << 10, 4 << 20]),
+            queue_told: tells_queue(seed),
             service: Duration::from_micros(random.pick(&[0, 0, 2, 20])),
             faults: Vec::new(),
             writers: Vec::new(),
@@ -215,6 +221,7 @@ impl Scenario {
         };
         scenario.faults = links(&mut random, nodes, mtu);
         scenario.add_endpoints(&mut random, nodes);
+        scenario.share_host();
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
         if discovery {
@@ -250,6 +257,20 @@ impl Scenario {
         }
     }
 
+    /// One seed in eight has all nodes on one host and readers without reliability, for whom
+    /// writers hold back what queues would not hold.
+    fn share_host(&mut self) {
+        if !mix(self.seed ^ ONE_HOST).is_multiple_of(8) {
+            return;
+        }
+        self.hosts.fill(0);
+        self.subnets.fill(0);
+        self.blocked.clear();
+        for plan in &mut self.readers {
+            plan.reliable = false;
+        }
+    }
+
     fn add_writes(&mut self, random: &mut Random, lasts: Duration) {
         let bulk = random.chance(200);
         for writer in 0..self.writers.len() {
@@ -282,6 +303,12 @@ impl Scenario {
     /// The number of keys of a topic; `None` where it has no key.
     pub fn keys_of(&self, topic: usize) -> Option<u32> {
         self.keys.filter(|_| !self.keyless.contains(&topic))
+    }
+
+    /// Octets that a participant says its queue holds; zero where it does not say.
+    pub fn told_queue_bytes(&self) -> u32 {
+        let told = u32::try_from(self.queue_bytes_max).unwrap_or(u32::MAX);
+        if self.queue_told { told } else { 0 }
     }
 
     /// True when datagrams get through between two nodes both ways.
@@ -384,6 +411,11 @@ impl AfterSecs for Duration {
     fn after_secs(self, seconds: i64) -> Self {
         Self::from_nanos(self.as_nanos() + Self::from_secs(seconds).as_nanos())
     }
+}
+
+/// Whether participants say what their queues hold, of `seed`; beside its stream of numbers.
+fn tells_queue(seed: u64) -> bool {
+    !mix(seed ^ (7 << 56)).is_multiple_of(3)
 }
 
 fn links(random: &mut Random, nodes: usize, datagram_bytes_max: usize) -> Vec<Faults> {

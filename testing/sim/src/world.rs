@@ -68,6 +68,10 @@ pub struct Outcome {
     pub datagrams: u64,
     /// Messages in which samples of several writers left.
     pub shared_messages: u64,
+    /// Datagrams for which there was no room in a node's queue.
+    pub overflowed: u64,
+    /// Answers of readers without reliability to whether they have taken in what was sent.
+    pub credits: u64,
     /// Steps taken.
     pub steps: u64,
 }
@@ -420,6 +424,8 @@ impl World {
             sent_bytes: self.network.statistics().sent_bytes,
             useful_bytes: self.useful_bytes,
             shared_messages: self.shared_messages,
+            overflowed: self.network.statistics().overflowed,
+            credits: self.credits(),
             settled_after,
             matched_after: self
                 .recovery
@@ -429,6 +435,13 @@ impl World {
             datagrams: self.network.statistics().sent,
             steps,
         }
+    }
+
+    /// Answers of readers that acknowledge nothing.
+    fn credits(&self) -> u64 {
+        let slots = self.nodes.iter().flat_map(|node| &node.readers);
+        let asked = slots.filter(|slot| !self.scenario.readers[slot.plan].reliable);
+        asked.map(|slot| slot.machine.statistics().acknacks).sum()
     }
 
     fn check_rest(&mut self) {

@@ -16,7 +16,7 @@ fn network(faults: Faults) -> Network {
             address(&format!("127.0.0.1:{}", 7000 + index)),
         ],
         groups: vec![address("239.255.0.1:7400")],
-        queue_bytes_max: 100,
+        queue_bytes_max: 10 * (10 + DATAGRAM_CHARGE_BYTES),
         service: Duration::ZERO,
     };
     Network::new((0..3).map(node).collect(), faults, Random::new(5))
@@ -151,4 +151,17 @@ fn partitions_pauses_and_full_queues() {
     assert_eq!(network.next_at(), Some(until));
     assert_eq!(receivers(&mut network, LATER).len(), 10);
     assert_eq!(network.next_at(), None);
+}
+
+#[test]
+fn a_queue_in_which_nothing_waits_takes_what_is_larger_than_it() {
+    let mut network = network(Faults::NONE);
+    let to = [address("10.0.0.2:7002")];
+    for _ in 0..2 {
+        network.send(START, 0, &to, SharedBytes::from_vec(vec![1; 20_000]));
+    }
+    let lengths = receivers(&mut network, LATER).into_iter();
+    let lengths: Vec<_> = lengths.map(|(_, bytes)| bytes.len()).collect();
+    assert_eq!(lengths, [20_000]);
+    assert_eq!(network.statistics().overflowed, 1);
 }

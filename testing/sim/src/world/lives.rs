@@ -3,6 +3,7 @@
 use super::*;
 use crate::forms::{self, Blocks, Inflater};
 use whimbrel_base::qos::CompressionIds;
+use whimbrel_proto::discovery::locators::LOCAL_MESSAGE_BYTES_MAX;
 
 impl World {
     pub(super) fn start_writer(&mut self, plan: usize) {
@@ -171,11 +172,12 @@ impl World {
             return;
         };
         let settings = self.scenario.readers[plan];
+        let on_host = self.scenario.hosts[node] == self.scenario.hosts[reader_node];
         let form = forms::of_writer(&self.scenario, wrote);
         let taken = forms::of_reader(&self.scenario, plan).unwrap_or(CompressionIds::NONE);
         let matched = MatchedReader {
             group: None,
-            receive_buffer_bytes: 0,
+            receive_buffer_bytes: self.scenario.told_queue_bytes(),
             packed_messages: forms::of_node(&self.scenario, reader_node),
             packed: taken.intersects(form.codec),
             batches: forms::takes_batches(&self.scenario, reader_node),
@@ -184,7 +186,11 @@ impl World {
             durable: settings.durable,
             expects_inline_qos: false,
             locators: vec![self.data_locator(reader_node)],
-            message_bytes_max: self.scenario.datagram_bytes_max,
+            message_bytes_max: if on_host {
+                LOCAL_MESSAGE_BYTES_MAX
+            } else {
+                self.scenario.datagram_bytes_max
+            },
             vendor: VendorId::WHIMBREL,
         };
         self.match_reader(writer, matched);

@@ -1,0 +1,65 @@
+//! What makes the bus fast is played, and makes the difference that it is meant to.
+
+use whimbrel_sim::scenario::script;
+use whimbrel_sim::world::{Outcome, play};
+
+/// Plays the scenario that `text` describes, in which nothing may be found.
+fn played(text: &str) -> Outcome {
+    let scenario = script::read(text).expect("a scenario");
+    let outcome = play(&scenario, false);
+    let findings = &outcome.findings;
+    assert!(findings.is_empty(), "{findings:#?}\n{scenario}");
+    outcome
+}
+
+/// A writer of 300 samples at once to a reader on its host that is slower; `words` are said of the
+/// network.
+fn burst(words: &str) -> Outcome {
+    let mut text = format!(
+        "seed 7\n\
+         network {words} datagram-bytes=65507 queue-bytes=212992 service=20us heals=100ms\n\
+         topics\n\
+         node host=0\n\
+         node host=0\n\
+         writer node=0\n\
+         reader node=1\n\
+         at 0s start writer=0\n\
+         at 0s start reader=0\n"
+    );
+    for _ in 0..300 {
+        text += "at 1ms write writer=0 bytes=3000\n";
+    }
+    played(&text)
+}
+
+#[test]
+fn best_effort_loses_nothing_on_a_host_that_says_what_its_queues_hold() {
+    let (told, untold) = (burst("queue-told"), burst(""));
+    assert!(untold.overflowed > 100, "{untold:?}");
+    assert_eq!(untold.credits, 0);
+    assert_eq!(told.overflowed, 0, "{told:?}");
+    assert!(told.credits > 10, "{told:?}");
+}
+
+/// A sample of 1 MB that a reader on the host of its writer waits for.
+fn large(words: &str) -> Outcome {
+    played(&format!(
+        "seed 7\n\
+         network {words} datagram-bytes=65507 heals=100ms\n\
+         topics\n\
+         node host=0\n\
+         node host=0\n\
+         writer node=0 reliable\n\
+         reader node=1 reliable\n\
+         at 0s start writer=0\n\
+         at 0s start reader=0\n\
+         at 1ms write writer=0 bytes=1000000\n"
+    ))
+}
+
+#[test]
+fn large_samples_leave_in_larger_windows_where_queues_are_known() {
+    let (told, untold) = (large("queue-told"), large(""));
+    assert!(told.played < untold.played, "{told:?} {untold:?}");
+    assert!(told.datagrams < untold.datagrams, "{told:?} {untold:?}");
+}
