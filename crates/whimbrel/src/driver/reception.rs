@@ -5,8 +5,11 @@
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
 //! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
 //! one back when nobody has sat there for [`AWAY_MAX`], or at once while others wait for what
-//! arrives. Whoever holds the seat is the only one who receives, so datagrams keep their order.
+//! arrives, unless seats were empty for moments only lately ([`habit`]): giving back and taking
+//! again are two system calls. Whoever holds the seat is the only one who receives, so datagrams
+//! keep their order.
 
+mod habit;
 mod seat;
 mod spin;
 #[cfg(all(test, not(shuttle)))]
@@ -19,6 +22,7 @@ use whimbrel_net::interfaces::Interface;
 use whimbrel_net::poll::Token;
 use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
+use self::habit::{AWAY_MAX, Habit};
 use self::spin::Spin;
 use super::audience;
 use super::clock;
@@ -29,9 +33,6 @@ use super::timers::{Timed, TimerSlot};
 use crate::domain::Waiting;
 
 pub(super) use self::seat::{Seat, Waited};
-
-/// How long a seat may be kept by a thread that does not wait.
-const AWAY_MAX: Duration = Duration::from_millis(2);
 
 /// Datagrams received per call.
 const BATCH: usize = 8;
@@ -100,6 +101,7 @@ struct Desk {
     seen_at: Instant,
     proof: Proof,
     spin: Spin,
+    habit: Habit,
     /// Others waited when something arrived last.
     others_waited: bool,
 }
@@ -143,6 +145,7 @@ impl Reception {
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
+            habit: Habit::new(),
             others_waited: false,
         };
         Arc::new_cyclic(|me| Self {
@@ -283,17 +286,18 @@ impl Reception {
         }
     }
 
-    /// Somebody stood up and left `desk`.
-    fn leave(&self, desk: Box<Desk>, sat_at: Instant) {
+    /// Somebody stood up and left `desk`, for good where he `has_moved`.
+    fn leave(&self, desk: Box<Desk>, sat_at: Instant, has_moved: bool) {
         let mut desk = desk;
         let now = desk.seen_at;
         desk.trim_at(now);
         let was_long = now.since(sat_at) > AWAY_MAX;
+        let is_back_soon = desk.habit.is_short() && !has_moved;
         self.left_at.store(now.0, Ordering::Relaxed);
         self.leaves.fetch_add(1, Ordering::Relaxed);
         let mut seat = lock(&self.seat);
         *seat = Some(desk);
-        if was_long || audience::others_wait() {
+        if was_long || (!is_back_soon && audience::others_wait()) {
             self.give_back(&seat);
             return;
         }

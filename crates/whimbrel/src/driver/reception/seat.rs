@@ -41,6 +41,8 @@ pub(in crate::driver) struct Seat {
     sat_at: Option<Instant>,
     /// Waits in a row that ended with news for others only.
     for_others: usize,
+    /// It is of no use to whoever sits.
+    has_moved: bool,
 }
 
 /// How a wait ended.
@@ -62,6 +64,7 @@ impl Seat {
             desk: Some(desk),
             sat_at: None,
             for_others: 0,
+            has_moved: false,
         }
     }
 
@@ -88,7 +91,11 @@ impl Seat {
                 break Waited::Moved;
             }
             desk.seen_at = clock::now();
-            self.sat_at.get_or_insert(desk.seen_at);
+            if self.sat_at.is_none() {
+                self.sat_at = Some(desk.seen_at);
+                let left_at = Instant(reception.left_at.load(Ordering::Relaxed));
+                desk.habit.note(desk.seen_at.since(left_at));
+            }
             if deadline.is_some_and(|at| at <= desk.seen_at) {
                 break Waited::TimedOut;
             }
@@ -110,6 +117,7 @@ impl Seat {
             }
         };
         self.desk = Some(desk);
+        self.has_moved = waited == Waited::Moved;
         waited
     }
 }
@@ -255,7 +263,7 @@ impl Drop for Seat {
     fn drop(&mut self) {
         if let Some(desk) = self.desk.take() {
             let sat_at = self.sat_at.unwrap_or(desk.seen_at);
-            self.reception.leave(desk, sat_at);
+            self.reception.leave(desk, sat_at, self.has_moved);
         }
     }
 }

@@ -248,6 +248,84 @@ fn a_thread_that_receives_for_others_only_leaves_the_seat_to_them() {
     idle.join().unwrap();
 }
 
+/// Somebody waits elsewhere in this process.
+struct Another;
+
+impl Another {
+    fn waits() -> Self {
+        audience::join();
+        Self
+    }
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        audience::leave(1);
+    }
+}
+
+/// Counts how often sockets are left to others and taken back: each is a call of the system.
+#[derive(Default)]
+struct Watches {
+    changed: AtomicU64,
+}
+
+impl Watch for Watches {
+    fn watch_not(&self, _reception: &Reception) -> io::Result<()> {
+        self.changed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn watch_again(&self, _reception: &Reception) -> io::Result<()> {
+        self.changed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn arm(&self, _slot: &TimerSlot, _owner: &Weak<dyn Timed>, _at: Instant) {}
+
+    fn disarm(&self, _slot: &TimerSlot) {}
+
+    fn count_fault(&self) {}
+}
+
+#[test]
+fn a_thread_that_is_soon_back_keeps_the_seat_while_others_wait_and_nobody_is_told() {
+    const ROUNDS: u64 = 4000;
+    let _turn = turn();
+    let _another = Another::waits();
+    let scene = scene(Waiting::Receive);
+    let watches = Arc::new(Watches::default());
+    let watcher: Weak<Watches> = Arc::downgrade(&watches);
+    let inbox: Weak<Inbox> = Arc::downgrade(&scene.inbox);
+    let local = SocketAddr::from(([127, 0, 0, 1], 0));
+    let socket = Arc::new(UdpSocket::bind(local, PortUse::Exclusive).unwrap());
+    let to = socket.local_addr();
+    let reception = Reception::new(watcher, socket, inbox, Token(0), Waiting::Receive);
+    scene.inbox.bell.receive_at(Arc::downgrade(&reception));
+    for _ in 0..ROUNDS {
+        let _ = scene.sender.send(to, &[b"a"]).unwrap();
+        scene.wait_for("a");
+        lock(&scene.inbox.heard).clear();
+    }
+    // Twice a round if it gave the seat back; on a busy machine it is away for long now and then.
+    let changed = watches.changed.load(Ordering::Relaxed);
+    assert!(changed < ROUNDS, "{changed} in {ROUNDS} waits");
+}
+
+#[test]
+fn others_are_served_when_a_thread_that_was_soon_back_stays_away() {
+    let _turn = turn();
+    let _another = Another::waits();
+    let scene = scene(Waiting::Receive);
+    for _ in 0..200 {
+        scene.send("a");
+        scene.wait_for("a");
+        lock(&scene.inbox.heard).clear();
+    }
+    scene.send("b");
+    assert_eq!(scene.watch_for("b"), IO);
+}
+
 #[test]
 fn a_thread_that_runs_a_task_waits_for_nobody_else() {
     let _turn = turn();

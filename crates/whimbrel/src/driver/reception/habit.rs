@@ -1,0 +1,125 @@
+//! Whether whoever leaves a seat is back before others would have been served without him.
+
+use whimbrel_base::time::Duration;
+
+/// How long a seat may be kept by a thread that does not wait.
+pub(super) const AWAY_MAX: Duration = Duration::from_millis(2);
+
+/// Nobody else is served sooner: two threads are woken one after the other for that.
+const SHORT: Duration = Duration::from_micros(100);
+
+/// So many more short absences than others before the next is expected to be short.
+const WANTED_MIN: u32 = 16;
+
+/// As many at most are wanted after expectations that were wrong.
+const WANTED_MAX: u32 = 4096;
+
+/// An expectation that was right for so many times what was wanted was worth it.
+const WORTH: u32 = 4;
+
+/// What is known of how long a seat is empty between two waits.
+#[derive(Debug)]
+pub(super) struct Habit {
+    short: u32,
+    wanted: u32,
+}
+
+impl Habit {
+    pub(super) const fn new() -> Self {
+        Self {
+            short: 0,
+            wanted: WANTED_MIN,
+        }
+    }
+
+    /// True where the next absence is expected to be short.
+    pub(super) const fn is_short(&self) -> bool {
+        self.short >= self.wanted
+    }
+
+    /// Somebody sits again, after so long.
+    pub(super) fn note(&mut self, absence: Duration) {
+        let worth = self.wanted.saturating_mul(WORTH);
+        if absence <= SHORT {
+            self.short = self.short.saturating_add(1).min(worth);
+        } else if absence <= AWAY_MAX {
+            // As happens to threads of a busy machine too.
+            let less = (self.short / 4).saturating_add(WANTED_MIN);
+            self.short = self.short.saturating_sub(less);
+        } else {
+            // Others had to wait for that long.
+            if self.is_short() && self.short < worth {
+                self.wanted = self.wanted.saturating_mul(2).min(WANTED_MAX);
+            } else if self.is_short() {
+                self.wanted = (self.wanted / 2).max(WANTED_MIN);
+            }
+            self.short = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIDDLE: Duration = Duration::from_micros(101);
+    const LONG: Duration = Duration::from_micros(2001);
+
+    /// How many short absences it takes until the next is expected to be short.
+    fn wanted(habit: &mut Habit) -> u32 {
+        let mut count = 0;
+        while !habit.is_short() {
+            habit.note(SHORT);
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn an_absence_is_expected_to_be_short_after_many_that_were() {
+        let mut habit = Habit::new();
+        assert_eq!(wanted(&mut habit), WANTED_MIN);
+        let mut irregular = Habit::new();
+        for at in 0..10_000 {
+            let is_middle = at % WANTED_MIN == 0;
+            irregular.note(if is_middle { MIDDLE } else { SHORT });
+            assert!(!irregular.is_short(), "{at}");
+        }
+    }
+
+    #[test]
+    fn one_of_fifty_that_is_longer_changes_little_and_several_in_a_row_much() {
+        let mut habit = Habit::new();
+        wanted(&mut habit);
+        let mut expected = 0;
+        for at in 1..=1000 {
+            habit.note(if at % 50 == 0 { MIDDLE } else { SHORT });
+            expected += u32::from(habit.is_short());
+        }
+        assert!(expected > 900, "{expected}");
+        (0..100).for_each(|_| habit.note(SHORT));
+        (0..3).for_each(|_| habit.note(MIDDLE));
+        assert!(!habit.is_short());
+    }
+
+    #[test]
+    fn wrong_expectations_make_others_rare_until_one_was_worth_it() {
+        let mut habit = Habit::new();
+        let mut before = wanted(&mut habit);
+        for _ in 0..20 {
+            habit.note(LONG);
+            assert!(!habit.is_short());
+            let now = wanted(&mut habit);
+            assert_eq!(now, (before * 2).min(WANTED_MAX));
+            before = now;
+        }
+        for _ in 0..20 {
+            (0..before * WORTH).for_each(|_| habit.note(SHORT));
+            habit.note(LONG);
+            let now = wanted(&mut habit);
+            assert_eq!(now, (before / 2).max(WANTED_MIN));
+            before = now;
+        }
+        assert_eq!(before, WANTED_MIN);
+    }
+}
