@@ -58,20 +58,6 @@ pub enum SendOutcome {
     TooLarge,
 }
 
-/// What became of the same datagram towards several destinations.
-#[derive(Debug, Default)]
-#[must_use]
-pub struct SendReport {
-    /// Destinations that were served.
-    pub sent: usize,
-    /// Destinations that were passed over because the system refused them.
-    pub failed: usize,
-    /// The first refusal, with the index of its destination.
-    pub first_error: Option<(usize, io::Error)>,
-    /// No room in the send buffer: the destinations from `sent + failed` on were not tried.
-    pub full: bool,
-}
-
 /// What the system does with datagrams larger than the path allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OversizePolicy {
@@ -195,27 +181,6 @@ impl UdpSocket {
             let _ = self.send_once(to, parts);
         }
         self.send_once(to, parts)
-    }
-
-    /// Sends `parts` as one datagram to each of `to`, where the platform can with one system call
-    /// for many. A destination that the system refuses is passed over.
-    pub fn send_many(&self, to: &[SocketAddr], parts: &[&[u8]]) -> SendReport {
-        if self.faults.is_some() {
-            return report(to.len(), |done| {
-                Ok(match self.send(to[done], parts)? {
-                    SendOutcome::Sent(_) => SendOutcome::Sent(1),
-                    other => other,
-                })
-            });
-        }
-        if let Some(tap) = &self.tap {
-            to.iter().for_each(|to| tap.sent(self.local, *to, parts));
-        }
-        with_slices(parts, |slices| {
-            report(to.len(), |done| {
-                try_send(|| sys::send_many(&self.socket, &to[done..], slices))
-            })
-        })
     }
 
     /// Whether received datagrams tell their destination and interface; they do from the start.
@@ -411,31 +376,6 @@ fn attempt(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcom
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Works through `count` destinations: `next` serves some from the one given on, or fails for
-/// that one.
-fn report(count: usize, mut next: impl FnMut(usize) -> io::Result<SendOutcome>) -> SendReport {
-    let mut report = SendReport::default();
-    while report.sent + report.failed < count {
-        let done = report.sent + report.failed;
-        let error = match next(done) {
-            Ok(SendOutcome::Sent(served)) => {
-                report.sent += served;
-                continue;
-            }
-            Ok(SendOutcome::Full) => {
-                report.full = true;
-                break;
-            }
-            Ok(SendOutcome::Refused) => io::ErrorKind::ConnectionRefused.into(),
-            Ok(SendOutcome::TooLarge) => io::Error::from_raw_os_error(sys::MESSAGE_SIZE),
-            Err(error) => error,
-        };
-        report.failed += 1;
-        report.first_error.get_or_insert((done, error));
-    }
-    report
 }
 
 #[cfg(test)]

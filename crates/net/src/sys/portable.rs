@@ -229,24 +229,6 @@ pub(crate) fn send_gathered(
     }
 }
 
-/// Sends the same bytes to several destinations; says how many were served. An error concerns the
-/// first destination.
-pub(crate) fn send_many(
-    socket: &Socket,
-    to: &[SocketAddr],
-    parts: &[IoSlice<'_>],
-) -> io::Result<usize> {
-    let mut sent = 0;
-    for to in to {
-        match socket.send_to_vectored(parts, &SockAddr::from(*to)) {
-            Ok(_) => sent += 1,
-            Err(error) if sent == 0 => return Err(error),
-            Err(_) => break,
-        }
-    }
-    Ok(sent)
-}
-
 /// Readable from [`EventFd::notify`] to [`EventFd::drain`].
 #[derive(Debug)]
 pub(crate) struct EventFd {
