@@ -122,7 +122,7 @@ pub fn prepare(
     }
     packed
         .flatten()
-        .map_or(Packed::Untried, |it| Packed::Smaller(it.into()))
+        .map_or(Packed::Untried, |it| Packed::Smaller(Box::new(it.into())))
 }
 
 fn bundling(number: usize) -> Bundling {

@@ -1,5 +1,6 @@
 //! Who gets compressed changes, and how.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,7 +60,9 @@ const PACKED: u8 = 8;
 
 fn packed(plain: usize, packed: usize) -> NewChange {
     NewChange {
-        packed: super::Packed::Smaller(SharedBytes::from_vec(vec![PACKED; packed]).into()),
+        packed: super::Packed::Smaller(Box::new(
+            SharedBytes::from_vec(vec![PACKED; packed]).into(),
+        )),
         ..change(plain)
     }
 }

@@ -4,6 +4,7 @@
 //! tombstone that is swept once tombstones are the majority, so that a steady stream neither
 //! moves much nor allocates.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use core::ops::Range;
@@ -47,8 +48,8 @@ pub enum Packed {
     Untried,
     /// It came out no smaller.
     NoSmaller,
-    /// It is smaller.
-    Smaller(GatheredBytes),
+    /// It is smaller. It lies elsewhere, as few changes have it and all of them are moved.
+    Smaller(Box<GatheredBytes>),
 }
 
 impl Packed {
@@ -274,16 +275,17 @@ impl HistoryCache {
     /// Appends the next change and returns its number. `make` gets the number.
     pub(super) fn push(&mut self, make: impl FnOnce(SequenceNumber) -> Change) -> SequenceNumber {
         let sequence = self.last.next();
-        let change = make(sequence);
         self.last = sequence;
         self.live = self.live.saturating_add(1);
-        self.change_bytes = self.change_bytes.saturating_add(held_by(&change));
-        let keep = |known: &mut Instance| known.sequences.push_back(sequence);
-        self.instances.change(change.instance, keep);
         self.slots.push_back(Slot {
             sequence,
-            change: Some(change),
+            change: Some(make(sequence)),
         });
+        if let Some(change) = self.slots.back().and_then(|slot| slot.change.as_ref()) {
+            self.change_bytes = self.change_bytes.saturating_add(held_by(change));
+            let keep = |known: &mut Instance| known.sequences.push_back(sequence);
+            self.instances.change(change.instance, keep);
+        }
         self.settle();
         sequence
     }
@@ -321,10 +323,12 @@ impl HistoryCache {
                 Ok(at) | Err(at) => at,
             },
         };
-        self.slots
-            .iter()
-            .skip(start)
-            .find_map(|slot| slot.change.as_ref())
+        let here = self.slots.get(start)?.change.as_ref();
+        // Tombstones are few.
+        here.or_else(|| {
+            let mut later = self.slots.range(start..);
+            later.find_map(|slot| slot.change.as_ref())
+        })
     }
 
     /// Forgets the change numbered `sequence`; false where it was not kept.
@@ -376,14 +380,22 @@ impl HistoryCache {
     /// Forgets every change numbered up to `last`, oldest first.
     pub(super) fn remove_through(&mut self, last: SequenceNumber) {
         let before = self.live;
-        while let Some(slot) = self.slots.pop_front_if(|slot| slot.sequence <= last) {
-            let Some(change) = slot.change else {
+        let mut passed = 0;
+        while let Some(slot) = self.slots.get_mut(passed)
+            && slot.sequence <= last
+        {
+            passed = passed.saturating_add(1);
+            let sequence = slot.sequence;
+            let Some(change) = &slot.change else {
                 continue;
             };
+            let (instance, bytes) = (change.instance, held_by(change));
+            slot.change = None;
             self.live = self.live.saturating_sub(1);
-            self.change_bytes = self.change_bytes.saturating_sub(held_by(&change));
-            self.forget_in_instance(change.instance, slot.sequence);
+            self.change_bytes = self.change_bytes.saturating_sub(bytes);
+            self.forget_in_instance(instance, sequence);
         }
+        self.slots.drain(..passed);
         if self.live != before {
             self.settle();
             self.sweep();

@@ -112,10 +112,9 @@ impl<T: DdsType> DataWriter<T> {
             // What is handed over needs no other clock.
             None => (Stamp::now(), None),
         };
-        let change = encoded.into_change(kind, at.source, &mut state);
-        let instance = change.instance;
+        let instance = encoded.instance;
         let mut draft = Draft {
-            change,
+            change: encoded.into_change(kind, at.source, &mut state),
             value,
             at: at.now,
             began,
@@ -199,7 +198,7 @@ impl<T: DdsType> DataWriter<T> {
         }
         encoded.packing = took;
         encoded.packed = match packed {
-            Some(packed) => Packed::Smaller(packed.into()),
+            Some(packed) => Packed::Smaller(Box::new(packed.into())),
             None => Packed::NoSmaller,
         };
         Ok(())
