@@ -30,6 +30,22 @@ impl Endian {
     pub const fn from_flag(little: bool) -> Self {
         if little { Self::Little } else { Self::Big }
     }
+
+    /// The octets of `value` as they travel.
+    pub const fn u16_bytes(self, value: u16) -> [u8; 2] {
+        match self {
+            Self::Big => value.to_be_bytes(),
+            Self::Little => value.to_le_bytes(),
+        }
+    }
+
+    /// The octets of `value` as they travel.
+    pub const fn u32_bytes(self, value: u32) -> [u8; 4] {
+        match self {
+            Self::Big => value.to_be_bytes(),
+            Self::Little => value.to_le_bytes(),
+        }
+    }
 }
 
 /// Reads numbers and slices from bytes, checking every length.
@@ -269,20 +285,12 @@ impl<'a> WriteCursor<'a> {
 
     /// Overwrites the two octets at buffer position `at`; does nothing past the end.
     pub fn patch_u16(&mut self, at: usize, value: u16) {
-        let raw = match self.endian {
-            Endian::Big => value.to_be_bytes(),
-            Endian::Little => value.to_le_bytes(),
-        };
-        self.patch(at, &raw);
+        self.patch(at, &self.endian.u16_bytes(value));
     }
 
     /// Overwrites the four octets at buffer position `at`; does nothing past the end.
     pub fn patch_u32(&mut self, at: usize, value: u32) {
-        let raw = match self.endian {
-            Endian::Big => value.to_be_bytes(),
-            Endian::Little => value.to_le_bytes(),
-        };
-        self.patch(at, &raw);
+        self.patch(at, &self.endian.u32_bytes(value));
     }
 
     fn patch(&mut self, at: usize, raw: &[u8]) {

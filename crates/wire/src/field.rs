@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use whimbrel_base::cursor::{ReadCursor, WriteCursor};
+use whimbrel_base::cursor::{Endian, ReadCursor, WriteCursor};
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::{Locator, LocatorKind};
 use whimbrel_base::reject::{Reject, RejectKind};
@@ -45,9 +45,16 @@ pub(crate) fn read_valid_sequence_number(
 }
 
 pub(crate) fn write_sequence_number(out: &mut WriteCursor<'_>, number: SequenceNumber) {
+    out.bytes(sequence_number_words(out.endian(), number).as_flattened());
+}
+
+/// A sequence number as it travels, high part first. RTPS 2.5 §9.3.2.1.
+pub(crate) const fn sequence_number_words(endian: Endian, number: SequenceNumber) -> [[u8; 4]; 2] {
     let raw = number.0.cast_unsigned();
-    out.u32((raw >> 32) as u32);
-    out.u32((raw & 0xffff_ffff) as u32);
+    [
+        endian.u32_bytes((raw >> 32) as u32),
+        endian.u32_bytes((raw & 0xffff_ffff) as u32),
+    ]
 }
 
 /// RTPS 2.5 §9.3.2.1.
@@ -58,9 +65,16 @@ pub(crate) fn read_timestamp(cursor: &mut ReadCursor<'_>) -> Result<Timestamp, R
 }
 
 pub(crate) fn write_timestamp(out: &mut WriteCursor<'_>, time: Timestamp) {
+    out.bytes(timestamp_words(out.endian(), time).as_flattened());
+}
+
+/// A time as it travels, seconds first. RTPS 2.5 §9.3.2.1.
+pub(crate) const fn timestamp_words(endian: Endian, time: Timestamp) -> [[u8; 4]; 2] {
     let (seconds, fraction) = time.to_wire();
-    out.i32(seconds);
-    out.u32(fraction);
+    [
+        endian.u32_bytes(seconds.cast_unsigned()),
+        endian.u32_bytes(fraction),
+    ]
 }
 
 /// RTPS 2.5 §9.3.2.3; negative spans are refused.

@@ -8,8 +8,8 @@ use whimbrel_base::guid::EntityId;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
 
-use super::frame::{SubmessageKind, body_cursor, compose_head, flag};
-use crate::field::{read_entity_id, read_valid_sequence_number, write_sequence_number};
+use super::frame::{SubmessageKind, body_cursor, compose_words, flag};
+use crate::field::{read_entity_id, read_valid_sequence_number, sequence_number_words};
 use crate::parameter::ParameterList;
 
 const FLAG_INLINE_QOS: u8 = 0x02;
@@ -115,14 +115,13 @@ impl<'a> Data<'a> {
             | flag(FLAG_NON_STANDARD, self.non_standard_payload);
         let follows = payload_len.saturating_add(padding);
         let endian = self.inline_qos.map_or(endian, |list| list.endian());
-        compose_head(out, endian, SubmessageKind::DATA, flags, follows, |out| {
-            out.u16(0);
-            out.u16(TO_INLINE_QOS);
-            out.bytes(&self.reader.0);
-            out.bytes(&self.writer.0);
-            write_sequence_number(out, self.number);
-            write_inline_qos(out, self.inline_qos);
-        });
+        let list = self.inline_qos.map_or(&[][..], |list| list.as_bytes());
+        let follows = follows.saturating_add(list.len());
+        let [high, low] = sequence_number_words(endian, self.number);
+        let [[a, b], [c, d]] = [0, TO_INLINE_QOS].map(|it| endian.u16_bytes(it));
+        let words = [[a, b, c, d], self.reader.0, self.writer.0, high, low];
+        compose_words(out, endian, SubmessageKind::DATA, flags, follows, words);
+        out.extend_from_slice(list);
         padding
     }
 }

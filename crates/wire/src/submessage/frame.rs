@@ -134,6 +134,37 @@ pub(crate) fn compose(
     });
 }
 
+/// Appends the header and a body of `words`, each as it travels, behind which `follows` octets of
+/// the same body are sent from elsewhere: what changes begin with, in one piece.
+#[inline]
+pub(crate) fn compose_words<const N: usize>(
+    out: &mut Vec<u8>,
+    endian: Endian,
+    kind: SubmessageKind,
+    flags: u8,
+    follows: usize,
+    words: [[u8; 4]; N],
+) {
+    let body = words.as_flattened();
+    let [first, second] = endian.u16_bytes(stated_len(body.len().saturating_add(follows)));
+    let header = [kind.0, flags | endian_flag(endian), first, second];
+    out.extend_from_slice(&header);
+    out.extend_from_slice(body);
+}
+
+const fn endian_flag(endian: Endian) -> u8 {
+    match endian {
+        Endian::Big => 0,
+        Endian::Little => FLAG_ENDIAN,
+    }
+}
+
+/// What a header states of a body of `len` octets: one over 65,535 octets is stated as 0, and goes
+/// on to the end of the message. RTPS 2.5 §9.4.5.1.3.
+fn stated_len(len: usize) -> u16 {
+    u16::try_from(len).unwrap_or(0)
+}
+
 /// Appends the header and what `write` writes; `follows` octets of the same body are sent from
 /// elsewhere.
 pub(crate) fn compose_head(
@@ -145,22 +176,13 @@ pub(crate) fn compose_head(
     write: impl FnOnce(&mut WriteCursor<'_>),
 ) {
     let start = out.len();
-    let endian_flag = match endian {
-        Endian::Big => 0,
-        Endian::Little => FLAG_ENDIAN,
-    };
     let mut cursor = WriteCursor::new(out, endian);
-    cursor.u8(kind.0);
-    cursor.u8(flags | endian_flag);
-    cursor.u16(0);
+    cursor.bytes(&[kind.0, flags | endian_flag(endian), 0, 0]);
     write(&mut cursor);
     let body = start.saturating_add(SUBMESSAGE_HEADER_LEN);
     let len = cursor
         .position()
         .saturating_sub(body)
         .saturating_add(follows);
-    // A body over 65,535 octets is stated as 0: it goes on to the end of the message.
-    // RTPS 2.5 §9.4.5.1.3.
-    let stated = u16::try_from(len).unwrap_or(0);
-    cursor.patch_u16(start.saturating_add(2), stated);
+    cursor.patch_u16(start.saturating_add(2), stated_len(len));
 }

@@ -7,8 +7,8 @@ use whimbrel_base::cursor::Endian;
 use whimbrel_base::reject::Reject;
 use whimbrel_base::time::Timestamp;
 
-use super::frame::{SubmessageKind, body_cursor, compose, flag};
-use crate::field::{read_timestamp, write_timestamp};
+use super::frame::{SubmessageKind, body_cursor, compose_words};
+use crate::field::{read_timestamp, timestamp_words};
 
 const FLAG_INVALIDATE: u8 = 0x02;
 
@@ -36,12 +36,14 @@ impl InfoTimestamp {
 
     /// Appends the submessage.
     pub fn compose(&self, out: &mut Vec<u8>, endian: Endian) {
-        let flags = flag(FLAG_INVALIDATE, self.time.is_none());
-        compose(out, endian, SubmessageKind::INFO_TS, flags, |out| {
-            if let Some(time) = self.time {
-                write_timestamp(out, time);
+        let kind = SubmessageKind::INFO_TS;
+        match self.time {
+            Some(time) => {
+                let words = timestamp_words(endian, time);
+                compose_words(out, endian, kind, 0, 0, words);
             }
-        });
+            None => compose_words(out, endian, kind, FLAG_INVALIDATE, 0, []),
+        }
     }
 }
 
