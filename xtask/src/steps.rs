@@ -42,7 +42,8 @@ const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"]
 const INTEROP: &[&str] = &["bash", "testing/interop/run.sh"];
 
 /// Samples reach readers of the same process as they do others. Within one host datagrams are never
-/// sent many by one call, but received so.
+/// sent many by one call, whatever the setting, which only changes how they are received here: what
+/// leaves for another host is counted for each setting by the tests of `whimbrel-bench`.
 const BY_NETWORK: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "off"),
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "on"),

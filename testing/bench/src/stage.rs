@@ -17,9 +17,17 @@ pub struct Seat {
     /// Its IPv4 address.
     pub address: &'static str,
     core: Option<u32>,
+    variable: Option<(&'static str, &'static str)>,
 }
 
 impl Seat {
+    /// With `variable` in the environment of what runs there.
+    #[must_use]
+    pub const fn with_variable(mut self, variable: (&'static str, &'static str)) -> Self {
+        self.variable = Some(variable);
+        self
+    }
+
     /// `program` on this seat.
     pub fn program(&self, program: &Path) -> Command {
         let mut command = self.space.enter();
@@ -28,6 +36,7 @@ impl Seat {
         }
         command.arg(program);
         command.env("WHIMBREL_INTERFACES", self.interface);
+        command.envs(self.variable);
         command
     }
 }
@@ -69,6 +78,7 @@ fn seats(placement: Placement, space: impl Fn(&str) -> Space) -> [Seat; 2] {
         interface,
         address,
         core: cores.map(|cores| cores[at]),
+        variable: None,
     };
     match placement {
         Placement::TwoHosts => [

@@ -28,6 +28,12 @@ fn figure(text: &str, name: &str) -> f64 {
     figure.unwrap_or_else(|| panic!("no figure of {name} in:\n{text}"))
 }
 
+/// Datagrams of a sample of 16,000 octets, and of one of 100,000.
+const DATAGRAMS_MIN: [f64; 2] = [11.0, 68.0];
+
+/// Calls by which they leave together at most: others acknowledge.
+const TOGETHER_MAX: [f64; 2] = [4.0, 5.0];
+
 #[test]
 fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_of_receiving() {
     let out = std::env::temp_dir().join(format!("whimbrel-counters-{}", std::process::id()));
@@ -53,6 +59,22 @@ fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_o
             "{mode}:\n{text}"
         );
         assert!(of("futexes") <= FUTEXES_MAX, "{mode}:\n{text}");
+    }
+    for (setting, together) in [
+        ("on", [true, true]),
+        ("auto", [true, false]),
+        ("off", [false; 2]),
+    ] {
+        for (at, size) in [16_000, 100_000].into_iter().enumerate() {
+            let name = format!("calls.two-hosts.{setting}.{size}.sends-per-message");
+            let sends = figure(&text, &name);
+            assert!(sends >= 1.0, "{name}:\n{text}");
+            if together[at] {
+                assert!(sends <= TOGETHER_MAX[at], "{name}:\n{text}");
+            } else {
+                assert!(sends >= DATAGRAMS_MIN[at], "{name}:\n{text}");
+            }
+        }
     }
     let acknacks = figure(&text, "calls.stream.acknacks-per-sample");
     assert!(acknacks <= ACKNACKS_MAX, "{text}");

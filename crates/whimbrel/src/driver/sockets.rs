@@ -277,10 +277,13 @@ impl Sockets {
 
     /// Sends datagrams of one size, and a shorter last one.
     pub(super) fn send_joined(&self, to: SocketAddr, joined: &Joined, way: &mut Way) {
-        let Some(by) = self.apart(to, joined.is_bulk) else {
-            return;
-        };
         let (mut rest, each) = (joined.bytes.as_slice(), joined.segment_bytes);
+        let Some(by) = self.apart(to, joined.is_bulk) else {
+            let each = usize::from(each).max(1);
+            return rest
+                .chunks(each)
+                .for_each(|it| self.send_one(to, &[it], way));
+        };
         let mut has_waited = false;
         while !rest.is_empty() {
             match by.send_segments(to, (rest, each), way.oversize) {

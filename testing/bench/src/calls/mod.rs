@@ -3,6 +3,7 @@
 
 mod count;
 mod judge;
+mod segments;
 mod stream;
 
 use crate::arguments::Arguments;
@@ -92,6 +93,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         report.tables.push(stream::table(counters));
         report.records.push(stream::record(counters));
         report.goals.push(stream::goal(counters));
+        let rows = segments::count(&programs)?;
+        report.tables.push(segments::table(&rows));
+        report.records.extend(rows.iter().map(segments::record));
+        report.goals.extend(segments::goals(&rows));
     }
     Ok(report)
 }

@@ -1,0 +1,154 @@
+//! How many datagrams of a sample leave by one call between two hosts, for each setting of
+//! segmentation offload: on one host each leaves alone.
+
+use crate::contestant::{Contestant, Mode, Product, Programs};
+use crate::goal::{Goal, Side};
+use crate::pair::Pair;
+use crate::placement::Placement;
+use crate::protocol::Order;
+use crate::report::{Record, Table};
+use crate::stage::Stage;
+
+use super::count::Counter;
+
+/// Samples of a dozen datagrams, and ones larger than what leaves together by default.
+const SIZES: [usize; 2] = [16_000, 100_000];
+
+/// Datagrams to a packet of 1500 octets carry no more of a sample.
+const SEGMENT_BYTES_MAX: usize = 1472;
+
+/// Octets that leave by one call at most.
+const CALL_BYTES_MAX: usize = 60_000;
+
+/// Calls for anything else: acknowledgments of a sample of several windows among them.
+const BESIDE: f64 = 3.0;
+
+const MESSAGES: usize = 200;
+const WARM: usize = 50;
+
+/// Calls that send per sample, for one setting and size.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    setting: &'static str,
+    size: usize,
+    sends: f64,
+}
+
+/// Counts them for each setting.
+///
+/// # Errors
+/// The system refuses two hosts, somebody is missing or stalls, the kernel lets nobody count.
+pub(super) fn count(programs: &Programs) -> Result<Vec<Row>, String> {
+    let stage = Stage::new(Placement::TwoHosts)?;
+    let contestant = Contestant {
+        product: Product::Whimbrel,
+        mode: Mode::Take,
+    };
+    let mut rows = Vec::new();
+    for (domain, setting) in ["on", "auto", "off"].into_iter().enumerate() {
+        let variable = ("WHIMBREL_SEGMENTATION_OFFLOAD", setting);
+        let seats = stage.seats().map(|seat| seat.with_variable(variable));
+        let mut pair = Pair::start(contestant, programs, &seats, domain + 1)?;
+        pair.wait_until_ready()?;
+        for size in SIZES {
+            let order = |count| Order {
+                size,
+                count,
+                warm: 0,
+            };
+            pair.round(order(WARM))?;
+            let counter = Counter::start(pair.answering().id())?;
+            pair.round(order(MESSAGES))?;
+            let sends = counter.stop()?.per(MESSAGES).of("sends");
+            rows.push(Row {
+                setting,
+                size,
+                sends,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// With offload many leave by one call, for samples up to 64 KiB by default, without each alone.
+pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
+    rows.iter().map(goal).collect()
+}
+
+fn goal(row: &Row) -> Goal {
+    let together = match row.setting {
+        "on" => true,
+        "auto" => row.size <= 65_536,
+        _ => false,
+    };
+    let (side, bound) = if together {
+        let calls = row.size.div_ceil(CALL_BYTES_MAX);
+        (Side::AtMost, calls as f64 + BESIDE)
+    } else {
+        let datagrams = row.size.div_ceil(SEGMENT_BYTES_MAX);
+        (Side::AtLeast, datagrams as f64)
+    };
+    Goal {
+        name: format!(
+            "calls.two-hosts.{}.{}.sends-per-message",
+            row.setting, row.size
+        ),
+        measured: row.sends,
+        at: "WHIMBREL_SEGMENTATION_OFFLOAD".to_owned(),
+        side,
+        bound,
+    }
+}
+
+/// For CSV and JSON.
+pub(super) fn record(row: &Row) -> Record {
+    Record::new()
+        .text("product", Product::Whimbrel.name())
+        .text("mode", "two-hosts")
+        .text("segmentation_offload", row.setting)
+        .number("size_bytes", row.size as f64)
+        .number("sends", row.sends)
+}
+
+/// For people.
+pub(super) fn table(rows: &[Row]) -> Table {
+    let line = |row: &Row| {
+        vec![
+            row.setting.to_owned(),
+            row.size.to_string(),
+            format!("{:.2}", row.sends),
+        ]
+    };
+    Table {
+        title: "calls that send per sample between two hosts, by segmentation offload".to_owned(),
+        head: ["setting", "bytes", "sends"].map(str::to_owned).to_vec(),
+        lines: rows.iter().map(line).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_together_is_judged_by_calls_and_what_does_not_by_datagrams() {
+        for (setting, size, sends, met) in [
+            ("on", 16_000, 4.0, true),
+            ("on", 16_000, 4.1, false),
+            ("on", 100_000, 5.0, true),
+            ("on", 100_000, 5.1, false),
+            ("auto", 16_000, 11.0, false),
+            ("auto", 100_000, 68.0, true),
+            ("auto", 100_000, 67.0, false),
+            ("off", 16_000, 11.0, true),
+            ("off", 16_000, 1.0, false),
+        ] {
+            let row = Row {
+                setting,
+                size,
+                sends,
+            };
+            assert_eq!(goal(&row).met(), met, "{row:?}");
+        }
+    }
+}
