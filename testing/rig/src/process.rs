@@ -49,6 +49,16 @@ pub struct Holding {
 }
 
 impl Usage {
+    /// Time on cores in nanoseconds of which the system's part is known to a tenth: ten of the
+    /// hundredths of a second in which it is counted.
+    pub const SPLIT_NS_MIN: u64 = 100_000_000;
+
+    /// Of the time on cores, what the system took, in nanoseconds: never more than all. Nothing
+    /// where too little was used to be split.
+    pub fn system_part_ns(self) -> Option<u64> {
+        (self.cpu_ns >= Self::SPLIT_NS_MIN).then(|| self.system_ns.min(self.cpu_ns))
+    }
+
     /// What the threads of the process `id` have used so far; those that have ended are not in it.
     pub fn of(id: u32) -> Self {
         let tasks = fs::read_dir(format!("/proc/{id}/task"));
@@ -304,6 +314,20 @@ mod tests {
             .wait_until("ready", PATIENCE)
             .unwrap_err();
         assert!(why.ends_with("no peer"), "{why}");
+    }
+
+    #[test]
+    fn only_what_can_be_told_apart_is_split() {
+        let used = |cpu_ns, system_ns| Usage {
+            cpu_ns,
+            system_ns,
+            ..Usage::default()
+        };
+        let enough_ns = Usage::SPLIT_NS_MIN;
+        let part = |cpu_ns, system_ns| used(cpu_ns, system_ns).system_part_ns();
+        assert_eq!(part(enough_ns, 60_000_000), Some(60_000_000));
+        assert_eq!(part(enough_ns, enough_ns + 1), Some(enough_ns));
+        assert_eq!(part(enough_ns - 1, 60_000_000), None);
     }
 
     #[test]

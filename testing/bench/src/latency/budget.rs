@@ -20,13 +20,16 @@ pub(super) struct Budget {
 }
 
 /// The parts of `total_us`, where a raw socket takes `raw_us`, and `calls_us` for its calls alone.
-/// What disturbs the raw socket more than the bus would make a part negative: it is none.
+/// No parts are more than the whole: where the bus is quicker than the raw socket, its calls and
+/// wake-ups are no more than what it took. What disturbs one raw socket more than the other, or the
+/// raw socket more than the bus, would make a part negative: it is none.
 pub(super) fn split(total_us: f64, calls_us: Option<f64>, raw_us: f64) -> Budget {
     let positive = |us: f64| (us >= 0.0).then_some(us);
+    let calls = calls_us.map(|it| it.min(total_us));
     Budget {
-        calls_us,
-        wake_us: calls_us.and_then(|calls| positive(raw_us - calls)),
-        own_us: positive(total_us - raw_us),
+        calls_us: calls,
+        wake_us: calls.and_then(|calls| positive(raw_us.min(total_us) - calls)),
+        own_us: positive(total_us - raw_us.max(calls_us.unwrap_or(0.0))),
     }
 }
 
@@ -119,7 +122,7 @@ fn on_cores(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
         "waits/message",
     ];
     let title = format!(
-        "{}, {placement}: where the time of cores goes",
+        "{}, {placement}: where the time of cores goes (-: too little to be split)",
         part.kind.name()
     );
     table(title, &head, lines.collect())
@@ -172,9 +175,29 @@ mod tests {
 
     #[test]
     fn what_would_be_negative_is_no_part() {
-        let budget = split(4.0, Some(6.0), 5.0);
-        assert_eq!((budget.wake_us, budget.own_us), (None, None));
+        let budget = split(7.0, Some(6.0), 5.0);
+        let parts = (budget.calls_us, budget.wake_us, budget.own_us);
+        assert_eq!(parts, (Some(6.0), None, Some(1.0)));
+        let budget = split(4.0, Some(3.0), 5.0);
+        assert_eq!((budget.wake_us, budget.own_us), (Some(1.0), None));
         assert_eq!(share(budget.own_us, 4.0), "-");
+    }
+
+    #[test]
+    fn parts_that_are_told_apart_are_the_whole_and_never_more() {
+        for total in 1..8 {
+            for calls in 1..8 {
+                for raw in 1..8 {
+                    let [total, calls, raw] = [total, calls, raw].map(f64::from);
+                    let sum = |it: Budget| {
+                        let parts = [it.calls_us, it.wake_us, it.own_us];
+                        parts.iter().flatten().sum::<f64>()
+                    };
+                    assert_eq!(sum(split(total, Some(calls), raw)), total);
+                    assert!(sum(split(total, None, raw)) <= total);
+                }
+            }
+        }
     }
 
     fn row(product: Product, mode: Mode, placement: Placement, us: u64, used: Usage) -> Row {

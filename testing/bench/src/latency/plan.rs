@@ -18,6 +18,8 @@ const MESSAGES: usize = 10_000;
 const MESSAGES_QUICK: usize = 2000;
 const MESSAGES_LARGE: usize = 400;
 const MESSAGES_LARGE_QUICK: usize = 40;
+/// Enough for the hundredths of a second in which the system counts its share.
+const MESSAGES_IN_PROCESS: usize = 500_000;
 
 /// Turns of each contestant per placement and size.
 pub(super) const ROUNDS: usize = 20;
@@ -129,6 +131,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
         contestants: IN_PROCESS.to_vec(),
         placements: vec![Placement::Free],
         sizes: SIZES_IN_PROCESS.to_vec(),
+        messages: MESSAGES_IN_PROCESS,
         ..usual
     };
     let mut parts = vec![usual, large];
@@ -152,6 +155,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whimbrel_rig::process::Usage;
 
     fn plan(line: &str) -> Result<Vec<Part>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -169,6 +173,19 @@ mod tests {
         for part in &parts {
             let rounds: Vec<usize> = (0..part.starts).flat_map(|it| part.rounds_of(it)).collect();
             assert!(rounds.into_iter().eq(0..ROUNDS));
+        }
+    }
+
+    #[test]
+    fn within_a_process_there_are_enough_messages_to_split_their_time() {
+        let least_ns = 2 * 150;
+        for line in ["latency", "latency --quick"] {
+            let parts = plan(line).unwrap();
+            let messages = parts[2].messages as u64;
+            assert!(
+                messages * least_ns > Usage::SPLIT_NS_MIN,
+                "{line}: {messages}"
+            );
         }
     }
 

@@ -9,9 +9,6 @@ use crate::protocol::Order;
 use crate::report::{Record, Table};
 use crate::spread::Spread;
 
-/// Time on cores of which the system's part is known to a tenth: ten ticks.
-const SPLIT_NS_MIN: u64 = 100_000_000;
-
 /// Latencies, and what the messages cost.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
@@ -56,9 +53,8 @@ impl Row {
     /// Of that, what the system takes: its calls, wake-ups and interrupts. Nothing where too little
     /// was used for the hundredths of a second in which it is counted.
     pub(super) fn system_us(&self) -> Option<f64> {
-        let system_ns = self.used.system_ns.min(self.used.cpu_ns);
-        (self.used.cpu_ns >= SPLIT_NS_MIN)
-            .then(|| system_ns as f64 / 1000.0 / self.messages.max(1) as f64)
+        let system_ns = self.used.system_part_ns()? as f64;
+        Some(system_ns / 1000.0 / self.messages.max(1) as f64)
     }
 
     /// How often a thread gave up its core per message, in both processes.
