@@ -1,13 +1,16 @@
 //! Streams: one writer as fast as it can, one reader or four, as RELIABLE or BEST_EFFORT.
 //!
 //! KEEP_ALL with a bounded history at the reader; the writer has a core of its own, the readers
-//! share the other. Streams take turns in rounds; the rate is that at which samples arrive.
+//! share the other. Streams take turns in rounds; the rate is that at which samples arrive. Of the
+//! time on cores the system's count tells its part from the bus's, and what a wait of a thread
+//! takes, measured beside, tells wake-ups from calls.
 
 mod flow;
 mod judge;
 mod plan;
 mod race;
 mod rows;
+mod wake;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
@@ -40,6 +43,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("readers", listed(&plan.readers));
     note("rounds", plan.rounds.to_string());
     note("burst_ms", plan.burst_ms.to_string());
+    let wait_us = wake::wait_us(&programs)?;
+    note("cpu us of a wait", format!("{wait_us:.2}"));
     let mut rows = Vec::new();
     for readers in &plan.readers {
         for size in &plan.sizes {
@@ -47,16 +52,17 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         }
     }
     note("load_after", machine::load());
+    let record = |row: &Row| row.record(wait_us);
     let readers = plan.readers.iter();
     let tables = readers.flat_map(|readers| {
         let rates = rows::table(&rows, *readers, &plan);
-        [rates, rows::work(&rows, *readers)]
+        [rates, rows::work(&rows, *readers, wait_us)]
     });
     Ok(Report {
         name: "throughput",
         facts,
         tables: tables.collect(),
-        records: rows.iter().map(Row::record).collect(),
+        records: rows.iter().map(record).collect(),
         goals: judge::goals(&rows, &plan),
         partial: arguments.is_partial(),
     })

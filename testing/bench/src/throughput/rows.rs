@@ -21,6 +21,17 @@ pub(super) struct Row {
     used: Usage,
 }
 
+/// Parts of the time on cores for each sample, in microseconds.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    /// The system's calls, and what interrupts brought.
+    calls_us: f64,
+    /// Threads that give up their core and are woken.
+    wakes_us: f64,
+    /// The product's work.
+    own_us: f64,
+}
+
 /// Sums over rounds and readers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
@@ -29,7 +40,7 @@ struct Total {
     refused: u64,
     /// What each reader lacked in each round.
     missing: u64,
-    /// What each reader had in each round beyond what was written: duplicates, or late ones.
+    /// What each reader had in each round beyond what was written: duplicates.
     surplus: u64,
 }
 
@@ -102,11 +113,17 @@ impl Row {
         self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
     }
 
-    /// Of that, what the system takes: its calls, wake-ups and interrupts. What disturbs the
-    /// counting may not make it more than all.
-    fn system_us(&self) -> f64 {
-        let system_ns = self.used.system_ns.min(self.used.cpu_ns);
-        system_ns as f64 / 1000.0 / self.total.received.max(1) as f64
+    /// Where that goes, each wait of a thread taking `wait_us`. Nothing where too little was used
+    /// for the hundredths of a second in which the system's part is counted.
+    fn parts(&self, wait_us: f64) -> Option<Parts> {
+        let received = self.total.received.max(1) as f64;
+        let system_us = self.used.system_part_ns()? as f64 / 1000.0 / received;
+        let wakes_us = (self.waits() * wait_us).min(system_us);
+        Some(Parts {
+            calls_us: system_us - wakes_us,
+            wakes_us,
+            own_us: self.cpu_us() - system_us,
+        })
     }
 
     /// How often a thread waited, for each sample.
@@ -127,8 +144,10 @@ impl Row {
         )
     }
 
-    /// For CSV and JSON.
-    pub(super) fn record(&self) -> Record {
+    /// For CSV and JSON, each wait of a thread taking `wait_us`.
+    pub(super) fn record(&self, wait_us: f64) -> Record {
+        let parts = self.parts(wait_us);
+        let part = |of: fn(&Parts) -> f64| parts.as_ref().map_or(f64::NAN, of);
         Record::new()
             .text("product", self.flow.product.name())
             .text("kind", self.flow.kind.name())
@@ -141,7 +160,9 @@ impl Row {
             .number("surplus", self.surplus())
             .number("refused", self.total.refused as f64)
             .number("cpu_us_per_sample", self.cpu_us())
-            .number("system_us_per_sample", self.system_us())
+            .number("calls_us_per_sample", part(|it| it.calls_us))
+            .number("wakes_us_per_sample", part(|it| it.wakes_us))
+            .number("own_us_per_sample", part(|it| it.own_us))
             .number("waits_per_sample", self.waits())
     }
 }
@@ -152,19 +173,23 @@ pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Opt
         .find(|row| row.flow == flow && row.readers == readers && row.size == size)
 }
 
-/// Where the time of cores goes: to the system, wake-ups among its work, and to the product's own.
-pub(super) fn work(rows: &[Row], readers: usize) -> Table {
-    let share = |us: f64, row: &Row| {
-        let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
-        format!("{us:.2} ({percent:.0} %)")
+/// Where the time of cores goes, each wait of a thread taking `wait_us`.
+pub(super) fn work(rows: &[Row], readers: usize, wait_us: f64) -> Table {
+    let share = |row: &Row, of: fn(&Parts) -> f64| {
+        row.parts(wait_us).as_ref().map_or("-".to_owned(), |parts| {
+            let us = of(parts);
+            let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
+            format!("{us:.2} ({percent:.0} %)")
+        })
     };
     let line = |row: &Row| {
         vec![
             row.flow.name(),
             format!("{} B", row.size),
             format!("{:.2}", row.cpu_us()),
-            share(row.system_us(), row),
-            share(row.cpu_us() - row.system_us(), row),
+            share(row, |it| it.calls_us),
+            share(row, |it| it.wakes_us),
+            share(row, |it| it.own_us),
             format!("{:.3}", row.waits()),
         ]
     };
@@ -173,12 +198,16 @@ pub(super) fn work(rows: &[Row], readers: usize) -> Table {
         "stream",
         "size",
         "cpu us/sample",
-        "system, with wake-ups",
+        "calls",
+        "wake-ups",
         "own",
         "waits/sample",
     ];
     Table {
-        title: format!("{readers} readers: where the time of cores goes"),
+        title: format!(
+            "{readers} readers: where the time of cores goes, {wait_us:.2} us to each wait (-: too \
+             little to be split)"
+        ),
         head: head.map(str::to_owned).to_vec(),
         lines: of_readers.map(line).collect(),
     }
@@ -244,21 +273,31 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_cores_is_split_in_what_the_system_takes_and_the_rest() {
-        let mut row = Row::new(FLOWS[0], 1, 16);
-        let used = Usage {
-            cpu_ns: 400_000,
-            system_ns: 300_000,
-            waits: 50,
-            ..Usage::default()
+    fn the_time_of_cores_is_split_in_calls_wake_ups_and_the_rest() {
+        let split = |cpu_ns, wait_us| {
+            let mut row = Row::new(FLOWS[0], 1, 16);
+            let used = Usage {
+                cpu_ns,
+                system_ns: cpu_ns / 4 * 3,
+                waits: 50_000,
+                ..Usage::default()
+            };
+            row.add(sent(100_000), &[received(100_000)], used);
+            assert!(work(&[row.clone()], 4, wait_us).lines.is_empty());
+            work(&[row], 1, wait_us).lines[0][2..].to_vec()
         };
-        row.add(sent(100), &[received(100)], used);
-        let table = work(&[row.clone()], 1);
+        let (whole_ns, half) = (400_000_000, "0.500");
         assert_eq!(
-            table.lines[0][2..],
-            ["4.00", "3.00 (75 %)", "1.00 (25 %)", "0.500"]
+            split(whole_ns, 2.0),
+            ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", half]
         );
-        assert!(work(&[row], 4).lines.is_empty());
+        // Waits take no more than the system did.
+        assert_eq!(
+            split(whole_ns, 9.0)[1..],
+            ["0.00 (0 %)", "3.00 (75 %)", "1.00 (25 %)", half]
+        );
+        let too_little_ns = Usage::SPLIT_NS_MIN - 1;
+        assert_eq!(split(too_little_ns, 2.0)[1..], ["-", "-", "-", half]);
     }
 
     #[test]
