@@ -107,6 +107,19 @@ pub struct Received {
 }
 
 impl Received {
+    /// With `more`, which came within `later` of the last look: as late as that, where it is not
+    /// all there is.
+    #[must_use]
+    pub fn followed_by(self, more: Self, later: Duration) -> Self {
+        if self.count == 0 {
+            return more;
+        }
+        Self {
+            count: self.count + more.count,
+            ns: self.ns + later.as_nanos() as u64,
+        }
+    }
+
     /// Samples per second.
     pub fn rate(self) -> f64 {
         if self.count < 2 || self.ns == 0 {

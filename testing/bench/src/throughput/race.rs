@@ -18,8 +18,11 @@ use crate::stream::{Burst, Received, Sent};
 const MEETING: Duration = Duration::from_secs(30);
 /// How long a burst may take beyond its length: acknowledgments may be late.
 const BURST: Duration = Duration::from_secs(60);
-/// After that nothing more arrives of a burst.
+/// How often readers are asked what has arrived of a burst.
 const SETTLING: Duration = Duration::from_millis(100);
+/// What is lacking of a reliable burst is waited for as long as it comes, and so long beyond: who
+/// takes samples may be late. Of any other, what does not come within [`SETTLING`] is lost.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Share of the highest rate at which BEST_EFFORT must lose nothing.
 const EASY: f64 = 0.8;
@@ -78,13 +81,42 @@ impl Runner {
         let before = self.usage();
         let patience = BURST + Duration::from_millis(burst.ms);
         let sent: Sent = self.writer.ask(&burst.to_string(), patience)?.parse()?;
+        let patience = if self.flow.kind == Kind::BestEffort {
+            SETTLING
+        } else {
+            PATIENCE
+        };
         thread::sleep(SETTLING);
-        let mut received = Vec::new();
-        for reader in &mut self.readers {
-            received.push(reader.ask("", MEETING)?.parse()?);
-        }
+        let readers = self.readers.iter_mut();
+        let received = readers.map(|reader| {
+            arrived(sent.written, patience, |after| {
+                thread::sleep(after);
+                reader.ask("", MEETING)?.parse()
+            })
+        });
+        let received: Vec<Received> = received.collect::<Result<_, _>>()?;
         Ok((sent, received, self.usage().since(before)))
     }
+}
+
+/// What one reader has got in all of `written` samples: `ask` waits that long and gives what has
+/// come since it was asked last. Ends when all are there, or nothing new within `patience`.
+fn arrived(
+    written: u64,
+    patience: Duration,
+    mut ask: impl FnMut(Duration) -> Result<Received, String>,
+) -> Result<Received, String> {
+    let mut received = ask(Duration::ZERO)?;
+    let mut idle = Duration::ZERO;
+    while received.count < written && idle < patience {
+        let more = ask(SETTLING)?;
+        idle += SETTLING;
+        if more.count > 0 {
+            received = received.followed_by(more, idle);
+            idle = Duration::ZERO;
+        }
+    }
+    Ok(received)
 }
 
 /// All rows of one size and number of readers.
@@ -126,4 +158,41 @@ pub(super) fn run(
         eprintln!("{}", row.progress());
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What arrives of ten samples where each look finds so many, and how many looks there were.
+    fn check(patience: Duration, found: &[u64]) -> (Received, usize) {
+        let mut looks = 0;
+        let received = arrived(10, patience, |_| {
+            let count = found.get(looks).copied().unwrap_or(0);
+            looks += 1;
+            Ok(Received {
+                count,
+                ns: 1000 * count,
+            })
+        });
+        (received.unwrap(), looks)
+    }
+
+    fn received(count: u64, ns: u64) -> Received {
+        Received { count, ns }
+    }
+
+    #[test]
+    fn late_samples_belong_to_their_burst() {
+        assert_eq!(check(PATIENCE, &[10, 1]), (received(10, 10_000), 1));
+        let late_ns = 8000 + 200_000_000 + 100_000_000;
+        assert_eq!(check(PATIENCE, &[8, 0, 1, 1]), (received(10, late_ns), 4));
+        assert_eq!(check(PATIENCE, &[0, 0, 10]), (received(10, 10_000), 3));
+    }
+
+    #[test]
+    fn what_is_not_there_in_time_is_lost() {
+        assert_eq!(check(PATIENCE, &[9]), (received(9, 9000), 1 + 20));
+        assert_eq!(check(SETTLING, &[8, 0, 2]), (received(8, 8000), 2));
+    }
 }
