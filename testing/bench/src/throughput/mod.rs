@@ -2,8 +2,8 @@
 //!
 //! KEEP_ALL with a bounded history at the reader; the writer has a core of its own, the readers
 //! share the other. Streams take turns in rounds; the rate is that at which samples arrive. Of the
-//! time on cores the system's count tells its part from the bus's, and what a wait of a thread
-//! takes, measured beside, tells wake-ups from calls.
+//! time on cores the system's count tells its part from the bus's, and what the raw
+//! stream takes beyond its calls tells what a wait takes, and so wake-ups from calls.
 
 mod flow;
 mod judge;
@@ -43,14 +43,16 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("readers", listed(&plan.readers));
     note("rounds", plan.rounds.to_string());
     note("burst_ms", plan.burst_ms.to_string());
-    let wait_us = wake::wait_us(&programs)?;
-    note("cpu us of a wait", format!("{wait_us:.2}"));
     let mut rows = Vec::new();
     for readers in &plan.readers {
         for size in &plan.sizes {
             rows.extend(race::run(&plan, &programs, *readers, *size)?);
         }
     }
+    let smallest = plan.sizes.iter().copied().min().unwrap_or_default();
+    let wait_us = wake::wait_us(&rows, &programs, smallest)?;
+    let text = wait_us.map_or("not told apart".to_owned(), |us| format!("{us:.2}"));
+    note("cpu us of a wait", text);
     note("load_after", machine::load());
     let record = |row: &Row| row.record(wait_us);
     let readers = plan.readers.iter();

@@ -24,7 +24,7 @@ pub(super) struct Row {
 /// Parts of the time on cores for each sample, in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
-    /// The system's calls, and what interrupts brought.
+    /// The system's calls, and what interrupts brought; NaN where they are not told from the next.
     calls_us: f64,
     /// Threads that give up their core and are woken.
     wakes_us: f64,
@@ -109,16 +109,17 @@ impl Row {
         self.easy.map(|it| it.lost())
     }
 
-    fn cpu_us(&self) -> f64 {
+    /// Time on cores for each sample, of writer and readers, in microseconds.
+    pub(super) fn cpu_us(&self) -> f64 {
         self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
     }
 
-    /// Where that goes, each wait of a thread taking `wait_us`. Nothing where too little was used
-    /// for the hundredths of a second in which the system's part is counted.
-    fn parts(&self, wait_us: f64) -> Option<Parts> {
+    /// Where that goes, each wait of a thread taking `wait_us`, if that is known. Nothing where too
+    /// little was used for the hundredths of a second in which the system's part is counted.
+    fn parts(&self, wait_us: Option<f64>) -> Option<Parts> {
         let received = self.total.received.max(1) as f64;
         let system_us = self.used.system_part_ns()? as f64 / 1000.0 / received;
-        let wakes_us = (self.waits() * wait_us).min(system_us);
+        let wakes_us = wait_us.map_or(f64::NAN, |us| system_us.min(self.waits() * us));
         Some(Parts {
             calls_us: system_us - wakes_us,
             wakes_us,
@@ -127,7 +128,7 @@ impl Row {
     }
 
     /// How often a thread waited, for each sample.
-    fn waits(&self) -> f64 {
+    pub(super) fn waits(&self) -> f64 {
         self.used.waits as f64 / self.total.received.max(1) as f64
     }
 
@@ -145,7 +146,7 @@ impl Row {
     }
 
     /// For CSV and JSON, each wait of a thread taking `wait_us`.
-    pub(super) fn record(&self, wait_us: f64) -> Record {
+    pub(super) fn record(&self, wait_us: Option<f64>) -> Record {
         let parts = self.parts(wait_us);
         let part = |of: fn(&Parts) -> f64| parts.as_ref().map_or(f64::NAN, of);
         Record::new()
@@ -174,13 +175,14 @@ pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Opt
 }
 
 /// Where the time of cores goes, each wait of a thread taking `wait_us`.
-pub(super) fn work(rows: &[Row], readers: usize, wait_us: f64) -> Table {
+pub(super) fn work(rows: &[Row], readers: usize, wait_us: Option<f64>) -> Table {
     let share = |row: &Row, of: fn(&Parts) -> f64| {
-        row.parts(wait_us).as_ref().map_or("-".to_owned(), |parts| {
-            let us = of(parts);
-            let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
-            format!("{us:.2} ({percent:.0} %)")
-        })
+        let us = row.parts(wait_us).as_ref().map_or(f64::NAN, of);
+        if us.is_nan() {
+            return "-".to_owned();
+        }
+        let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
+        format!("{us:.2} ({percent:.0} %)")
     };
     let line = |row: &Row| {
         vec![
@@ -205,8 +207,7 @@ pub(super) fn work(rows: &[Row], readers: usize, wait_us: f64) -> Table {
     ];
     Table {
         title: format!(
-            "{readers} readers: where the time of cores goes, {wait_us:.2} us to each wait (-: too \
-             little to be split)"
+            "{readers} readers: where the time of cores goes (-: too little to be told apart)"
         ),
         head: head.map(str::to_owned).to_vec(),
         lines: of_readers.map(line).collect(),
@@ -288,16 +289,17 @@ mod tests {
         };
         let (whole_ns, half) = (400_000_000, "0.500");
         assert_eq!(
-            split(whole_ns, 2.0),
+            split(whole_ns, Some(2.0)),
             ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", half]
         );
         // Waits take no more than the system did.
         assert_eq!(
-            split(whole_ns, 9.0)[1..],
+            split(whole_ns, Some(9.0))[1..],
             ["0.00 (0 %)", "3.00 (75 %)", "1.00 (25 %)", half]
         );
+        assert_eq!(split(whole_ns, None)[1..], ["-", "-", "1.00 (25 %)", half]);
         let too_little_ns = Usage::SPLIT_NS_MIN - 1;
-        assert_eq!(split(too_little_ns, 2.0)[1..], ["-", "-", "-", half]);
+        assert_eq!(split(too_little_ns, Some(2.0))[1..], ["-", "-", "-", half]);
     }
 
     #[test]

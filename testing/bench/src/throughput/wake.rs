@@ -1,58 +1,60 @@
 //! What it takes of the cores that a thread waits and is woken.
 //!
-//! By subtraction: a raw socket that sends to itself and receives in one thread makes the same
-//! calls as two that take turns, but never waits.
+//! By subtraction: a raw socket that sends to itself and receives in one thread makes the calls of
+//! the raw stream, but never waits. What the stream takes beyond that is for its waits.
 
-use whimbrel_rig::process::Usage;
-
+use super::flow::{Flow, Kind};
+use super::rows::{Row, find};
 use crate::contestant::{Contestant, Mode, Product, Programs};
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::stage::Stage;
 
-/// The modes of the raw socket that are compared: who never waits, who always does.
-const MODES: [Mode; 2] = [Mode::Calls, Mode::Blocking];
-
-/// Rounds in which the two take turns.
-const ROUNDS: usize = 4;
-
-const ORDER: Order = Order {
-    size: 16,
-    count: 10_000,
-    warm: 0,
+const RAW: Flow = Flow {
+    product: Product::Raw,
+    kind: Kind::BestEffort,
 };
 
-/// Time on cores for one wait with its wake-up, in microseconds.
+/// Round trips of the socket that is alone.
+const TRIPS: usize = 40_000;
+
+/// With fewer waits for each sample their time is lost in that of the calls.
+const WAITS_MIN: f64 = 0.01;
+
+/// Time on cores for one wait with its wake-up, in microseconds, by the raw stream of `size` octets
+/// among `rows`; nothing where it did not run, or hardly waited.
 ///
 /// # Errors
 /// A program is missing, does not start or stalls.
-pub(super) fn wait_us(programs: &Programs) -> Result<f64, String> {
-    let stage = Stage::new(Placement::TwoCores)?;
-    let seats = stage.seats();
-    let start = |(at, mode)| {
-        let product = Product::Raw;
-        Pair::start(Contestant { product, mode }, programs, &seats, at + 1)
+pub(super) fn wait_us(
+    rows: &[Row],
+    programs: &Programs,
+    size: usize,
+) -> Result<Option<f64>, String> {
+    let Some(row) = find(rows, RAW, 1, size) else {
+        return Ok(None);
     };
-    let pairs: Result<Vec<Pair>, String> = MODES.into_iter().enumerate().map(start).collect();
-    let mut pairs = pairs?;
-    let mut used = [Usage::default(); MODES.len()];
-    for pair in &pairs {
-        pair.wait_until_ready()?;
-    }
-    for _ in 0..ROUNDS {
-        for (pair, used) in pairs.iter_mut().zip(&mut used) {
-            *used = used.plus(pair.round(ORDER)?.1);
-        }
-    }
-    Ok(each_us(used))
+    let stage = Stage::new(Placement::TwoCores)?;
+    let alone = Contestant {
+        product: Product::Raw,
+        mode: Mode::Calls,
+    };
+    let mut pair = Pair::start(alone, programs, &stage.seats(), 1)?;
+    pair.wait_until_ready()?;
+    let order = Order {
+        size,
+        count: TRIPS,
+        warm: 0,
+    };
+    let (_, used) = pair.round(order)?;
+    let calls_us = used.cpu_ns as f64 / 1000.0 / (2 * TRIPS) as f64;
+    Ok(each_us(row.cpu_us(), calls_us, row.waits()))
 }
 
-/// What each wait took of what is used beyond `alone`, which makes the same calls.
-fn each_us([alone, waiting]: [Usage; 2]) -> f64 {
-    let more_ns = waiting.cpu_ns.saturating_sub(alone.cpu_ns);
-    let waits = waiting.waits.saturating_sub(alone.waits);
-    more_ns as f64 / 1000.0 / waits.max(1) as f64
+/// What each of `waits` takes of `cpu_us`, of which calls take `calls_us`.
+fn each_us(cpu_us: f64, calls_us: f64, waits: f64) -> Option<f64> {
+    (waits >= WAITS_MIN && cpu_us >= calls_us).then(|| (cpu_us - calls_us) / waits)
 }
 
 #[cfg(test)]
@@ -60,13 +62,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_takes_what_is_used_beyond_who_never_waits() {
-        let used = |cpu_ns, waits| Usage {
-            cpu_ns,
-            waits,
-            ..Usage::default()
-        };
-        assert_eq!(each_us([used(100_000, 10), used(340_000, 130)]), 2.0);
-        assert_eq!(each_us([used(100_000, 0), used(90_000, 50)]), 0.0);
+    fn waits_take_what_is_used_beyond_the_calls() {
+        assert_eq!(each_us(4.0, 3.0, 0.25), Some(4.0));
+        assert_eq!(each_us(3.0, 3.0, 0.25), Some(0.0));
+        assert_eq!(each_us(2.0, 3.0, 0.25), None);
+        assert_eq!(each_us(4.0, 3.0, 0.001), None);
     }
 }
