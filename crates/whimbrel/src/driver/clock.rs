@@ -11,7 +11,7 @@ use whimbrel_net::clock::{Ticks, monotonic_ns};
 const START_NS: u64 = 1_000_000_000;
 
 /// How long the wall clock is reckoned from the other, or from the processor's counter.
-const RECKONED_MAX: Duration = Duration::from_millis(1);
+pub(crate) const RECKONED_MAX: Duration = Duration::from_millis(1);
 
 /// Clocks that were read one after the other in less were read together.
 const TOGETHER_MAX: Duration = Duration::from_nanos(500);
@@ -70,7 +70,7 @@ fn wall_to_count_from() -> Timestamp {
 }
 
 /// The wall clock, as the system has it.
-fn wall_read() -> Timestamp {
+pub(crate) fn wall_read() -> Timestamp {
     match system_time().duration_since(UNIX_EPOCH) {
         Ok(since) => Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)),
         Err(_) => Timestamp::INVALID,

@@ -157,6 +157,7 @@ impl StatisticsOffer {
             change,
             value: None,
             at,
+            is_dated: false,
             began: None,
         };
         matches!(self.writer.try_write(&mut draft), Some(Ok(_)))

@@ -1,6 +1,7 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
 mod bundle;
+mod draft;
 mod drain;
 mod keep;
 pub(crate) mod key;
@@ -20,13 +21,14 @@ use whimbrel_base::status::{
     LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
     StatusMask,
 };
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
-use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::{NewChange, WriteError, Writer, WriterConfig};
+use whimbrel_proto::writer::{WriteError, Writer, WriterConfig};
 use whimbrel_wire::message::Submessage;
 
+pub(crate) use self::draft::Draft;
+use self::draft::LastStamp;
 use super::clock;
 use super::compression::{Packer, PlainCounts};
 use super::engine::Engine;
@@ -100,6 +102,7 @@ pub(crate) struct WriterState {
     /// Matched readers of this process, in the order of their GUIDs.
     neighbours: Arc<Vec<Neighbour>>,
     handed: Handed,
+    last_stamp: LastStamp,
 }
 
 impl WriterState {
@@ -183,17 +186,6 @@ pub(crate) struct WriterCore {
     manners: Manners,
 }
 
-/// What a write needs besides the payload.
-pub(crate) struct Draft {
-    pub(crate) change: NewChange,
-    /// The data as the program has it, where it shares that.
-    pub(crate) value: Option<SharedValue>,
-    /// When it is written, by the wall clock.
-    pub(crate) at: Timestamp,
-    /// The same by the monotonic one, where that is known.
-    pub(crate) began: Option<Instant>,
-}
-
 impl WriterCore {
     pub(crate) fn new(
         config: WriterConfig,
@@ -225,6 +217,7 @@ impl WriterCore {
                 given_up: Vec::new(),
                 neighbours: Arc::default(),
                 handed: Handed::default(),
+                last_stamp: LastStamp::default(),
             }),
             bell: Arc::clone(&status.bell),
             status,

@@ -16,7 +16,7 @@ use crate::error::Error;
 
 impl<T: DdsType> DataWriter<T> {
     /// Writes `value`, encoded and time-stamped by this very call, as soon as history has room.
-    /// DDS 1.4 §2.2.2.4.2.11.
+    /// What was written meanwhile makes its stamp as new as its own. DDS 1.4 §2.2.2.4.2.11.
     ///
     /// Nothing is written before the first poll, and nothing at all when the future is dropped
     /// before it is done. It waits for as long as it takes, not `max_blocking_time`: give it the
@@ -41,6 +41,7 @@ impl<T: DdsType> DataWriter<T> {
                 change,
                 value: None,
                 at: timestamp,
+                is_dated: false,
                 began: None,
             };
             let key = wants_key.then(|| self.serialized_key(value).ok());

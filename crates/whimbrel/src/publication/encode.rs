@@ -13,7 +13,8 @@ use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::{Apart, DdsType, EncodeError, to_payload, to_payload_apart};
 
 use super::settings::WriterPacker;
-use super::writer::{DataWriter, Stamp, write_error};
+use super::stamp::Stamp;
+use super::writer::{DataWriter, write_error};
 use crate::driver::handle::instance_of;
 use crate::driver::sync::lock;
 use crate::driver::writer::key::encode_key;
@@ -117,6 +118,7 @@ impl<T: DdsType> DataWriter<T> {
             change: encoded.into_change(kind, at.source, &mut state),
             value,
             at: at.now,
+            is_dated: at.is_dated,
             began,
         };
         let wants_key = self.wants_key(&state, instance, kind);

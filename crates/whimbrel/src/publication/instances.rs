@@ -6,8 +6,8 @@ use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_types::{DdsType, key_from_payload, key_to_payload};
 
-use super::writer::{DataWriter, Stamp, needs_key, write_error};
-use crate::driver::clock;
+use super::stamp::Stamp;
+use super::writer::{DataWriter, needs_key, write_error};
 use crate::driver::handle::instance_of;
 use crate::driver::sync::lock;
 use crate::driver::writer::WriterState;
@@ -39,7 +39,7 @@ impl<T: DdsType> DataWriter<T> {
     /// [`DataWriter::write`]. Of disposed instances only the newest 1,024 stay registered, so that
     /// keys that come and go cost nothing.
     pub fn unregister_instance(&self, value: &T) -> Result<(), Error> {
-        self.unregister_instance_with_timestamp(value, clock::wall())
+        self.give_up(value, None)
     }
 
     /// As [`DataWriter::unregister_instance`], with a timestamp. DDS 1.4 §2.2.2.4.2.8.
@@ -51,6 +51,10 @@ impl<T: DdsType> DataWriter<T> {
         value: &T,
         timestamp: Timestamp,
     ) -> Result<(), Error> {
+        self.give_up(value, Some(Stamp::of(timestamp)))
+    }
+
+    fn give_up(&self, value: &T, at: Option<Stamp>) -> Result<(), Error> {
         needs_key::<T>()?;
         let instance = instance_of(value)?;
         if !self.inner.core.lock().machine.is_registered(instance) {
@@ -64,9 +68,7 @@ impl<T: DdsType> DataWriter<T> {
         } else {
             ChangeKind::Unregistered
         };
-        self.put((kind, value), Some(Stamp::of(timestamp)), || {
-            self.max_blocking()
-        })
+        self.put((kind, value), at, || self.max_blocking())
     }
 
     /// Names the instance of `value` where this writer knows it. DDS 1.4 §2.2.2.4.2.10.

@@ -9,7 +9,8 @@ use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::DdsType;
 
-use super::writer::{DataWriter, Stamp};
+use super::stamp::Stamp;
+use super::writer::DataWriter;
 use crate::driver::handle::instance_of;
 use crate::driver::writer::Draft;
 use crate::error::Error;
@@ -55,6 +56,7 @@ impl<T: DdsType + Sync> DataWriter<T> {
             },
             value: Some(SharedValue::new(value, bytes)),
             at: at.now,
+            is_dated: at.is_dated,
             began: None,
         };
         if self.inner.core.write_value(&mut draft) {

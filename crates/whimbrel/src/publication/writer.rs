@@ -20,6 +20,7 @@ use super::settings::{
     WriterPacker, bundling_of, check, check_way_change, in_process, limit, machine_config,
     set_packers,
 };
+use super::stamp::Stamp;
 use crate::domain::DiscoveredReader;
 use crate::driver::clock;
 use crate::driver::compression::{CompressionStatistics, check_built_in};
@@ -51,35 +52,6 @@ pub(crate) struct WriterInner {
     pub(super) packer: Option<WriterPacker>,
     /// The type of what is written.
     pub(crate) data_type: TypeId,
-}
-
-/// When something is written.
-#[derive(Clone, Copy)]
-pub(super) struct Stamp {
-    /// When the program says that it was.
-    pub(super) source: Timestamp,
-    /// When it is, by the wall clock.
-    pub(super) now: Timestamp,
-}
-
-impl Stamp {
-    pub(super) fn now() -> Self {
-        let now = clock::wall();
-        Self { source: now, now }
-    }
-
-    /// Now, and what the monotonic clock says.
-    pub(super) fn with_start() -> (Self, Option<Instant>) {
-        let (began, now) = clock::both();
-        (Self { source: now, now }, Some(began))
-    }
-
-    pub(super) fn of(source: Timestamp) -> Self {
-        Self {
-            source,
-            now: clock::wall(),
-        }
-    }
 }
 
 impl Publisher {
@@ -229,6 +201,9 @@ impl<T: DdsType> DataWriter<T> {
 
     /// Writes `value` with the current time. DDS 1.4 §2.2.2.4.2.11.
     ///
+    /// Stamps of one writer do not go back, whichever threads write by it, unless the wall clock is
+    /// stepped back or the program itself gives them.
+    ///
     /// Blocks while history is full, at most for `max_blocking_time`.
     ///
     /// # Errors
@@ -260,7 +235,8 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// [`Error::PreconditionNotMet`] for a type without key; else as [`DataWriter::write`].
     pub fn dispose(&self, value: &T) -> Result<(), Error> {
-        self.dispose_with_timestamp(value, clock::wall())
+        needs_key::<T>()?;
+        self.put((ChangeKind::Disposed, value), None, || self.max_blocking())
     }
 
     /// As [`DataWriter::dispose`], with a timestamp. DDS 1.4 §2.2.2.4.2.14.

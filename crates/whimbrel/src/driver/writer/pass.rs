@@ -22,6 +22,7 @@ impl WriterCore {
         if state.neighbours.len() > neighbours::AT_ONCE_MAX || self.is_held(state) {
             return None;
         }
+        state.last_stamp.order(draft);
         let WriterState {
             machine,
             keys,
@@ -86,6 +87,7 @@ impl WriterCore {
         now: Instant,
         draft: &mut Draft,
     ) -> Result<SequenceNumber, WriteError> {
+        state.last_stamp.order(draft);
         if state.neighbours.is_empty() {
             return state.machine.write_from(now, &mut draft.change);
         }
