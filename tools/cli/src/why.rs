@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use whimbrel::base::guid::Guid;
+use whimbrel::base::vendor::VendorId;
 use whimbrel::qos::{DataRepresentation, PolicyId};
 use whimbrel::{DomainParticipant, RuleVerdict};
 
@@ -34,7 +35,7 @@ struct Rule {
     passed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<Cow<'static, str>>,
-    /// What to know of the pair though it passed.
+    /// What to know of the pair though it matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -45,6 +46,8 @@ struct Known {
     guid: Guid,
     topic: String,
     encoding: DataRepresentation,
+    /// Its participant is known to be of another vendor.
+    is_foreign: bool,
 }
 
 pub(crate) fn run(
@@ -53,6 +56,12 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let participant = bus::look(options, "why")?;
+    let others: Vec<_> = participant
+        .discovered_participants()
+        .into_iter()
+        .filter(|it| it.vendor != VendorId::WHIMBREL)
+        .collect();
+    let is_foreign = |guid: Guid| others.iter().any(|it| it.guid.prefix == guid.prefix);
     let writers: Vec<_> = participant
         .discovered_writers()
         .into_iter()
@@ -60,6 +69,7 @@ pub(crate) fn run(
             guid: it.guid,
             topic: it.topic_name,
             encoding: it.qos.data_representation,
+            is_foreign: is_foreign(it.guid),
         })
         .collect();
     let readers: Vec<_> = participant
@@ -69,6 +79,7 @@ pub(crate) fn run(
             guid: it.guid,
             topic: it.topic_name,
             encoding: it.qos.data_representation,
+            is_foreign: is_foreign(it.guid),
         })
         .collect();
     let pairs = match &args.reader {
@@ -171,21 +182,24 @@ fn explain(
         .explain_match(writer.guid, reader.guid)
         .ok_or_else(|| Failure::Negative("the writer or the reader has just left".into()))?;
     let codecs = Codecs::of(&writer.encoding, &reader.encoding);
-    let rules = verdicts.iter().map(|it| rule(it, codecs));
+    let matched = verdicts.iter().all(|it| it.passed);
+    let batches_by_any = writer.is_foreign || !reader.is_foreign;
+    let note = matched.then(|| codecs.note(batches_by_any)).flatten();
+    let rules = verdicts.iter().map(|it| rule(it, codecs, note.as_ref()));
     Ok(Pair {
         topic: writer.topic.clone(),
         writer: writer.guid.to_string(),
         reader: reader.guid.to_string(),
-        matched: verdicts.iter().all(|it| it.passed),
+        matched,
         rules: rules.chain([security()]).collect(),
     })
 }
 
-fn rule(verdict: &RuleVerdict, codecs: Codecs) -> Rule {
+fn rule(verdict: &RuleVerdict, codecs: Codecs, note: Option<&String>) -> Rule {
     let is_of_codecs = verdict.policy == Some(PolicyId::DataRepresentation);
     Rule {
         advice: (!verdict.passed).then(|| advice(verdict, codecs)),
-        note: codecs.plain().filter(|_| is_of_codecs),
+        note: note.filter(|_| is_of_codecs).cloned(),
         rule: verdict.rule,
         writer: verdict.writer.clone(),
         reader: verdict.reader.clone(),

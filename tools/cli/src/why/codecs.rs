@@ -34,9 +34,29 @@ impl Codecs {
         !self.reader().accepts(self.offered)
     }
 
+    /// What of a pair that matches leaves plain though the writer compresses: why, and what to
+    /// change if it is not to. `batches_by_any`: the reader knows batches of whatever codec.
+    pub(super) fn note(self, batches_by_any: bool) -> Option<String> {
+        let batches = || (!batches_by_any).then(|| self.plain_batches()).flatten();
+        self.plain().or_else(batches)
+    }
+
+    /// Connext knows no batches that are compressed by anything but ZLIB.
+    fn plain_batches(self) -> Option<String> {
+        let is_known = self.offered.is_empty() || self.offered == CompressionIds::ZLIB;
+        (!is_known && self.reader().takes(self.offered)).then(|| {
+            format!(
+                "batches, where the writer makes such, leave plain for this reader: another \
+                 vendor's knows only those compressed by ZLIB; let the writer compress by ZLIB, \
+                 not by {}, to have them compressed",
+                listed(self.offered)
+            )
+        })
+    }
+
     /// Where the two may match, but nothing is compressed for the reader: why, and what to change
     /// if it is to be.
-    pub(super) fn plain(self) -> Option<String> {
+    fn plain(self) -> Option<String> {
         if self.offered.is_empty() || self.refuse() || self.reader().takes(self.offered) {
             return None;
         }
@@ -142,6 +162,19 @@ mod tests {
             plain.ends_with("the reader says nothing of codecs"),
             "{plain}"
         );
+    }
+
+    #[test]
+    fn batches_leave_plain_for_a_foreign_reader_unless_by_zlib() {
+        let (zlib, lz4) = (CompressionIds::ZLIB, CompressionIds::LZ4);
+        let said = |offered, taken, by_any| codecs(offered, taken).note(by_any);
+        let note = said(lz4, Some(lz4 | zlib), false).unwrap();
+        assert!(note.starts_with("batches, where") && note.contains("not by LZ4"));
+        assert_eq!(said(lz4, Some(lz4), true), None);
+        assert_eq!(said(zlib, Some(lz4 | zlib), false), None);
+        assert_eq!(said(CompressionIds::NONE, Some(lz4), false), None);
+        let all = said(lz4, None, false).unwrap();
+        assert!(all.starts_with("samples leave plain"), "{all}");
     }
 
     #[test]

@@ -209,4 +209,13 @@ fn codecs_that_do_not_fit_are_explained() {
         );
         assert_eq!(text.contains(&plain), matches, "{text}");
     }
+    // Nothing leaves, plain or not, where they do not match for another reason.
+    let topic = here.create_topic::<Note>("Letters").unwrap();
+    let qos = DataWriterQos::default().compression_ids(lzo).best_effort();
+    let _writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Note>("Letters").unwrap();
+    let qos = DataReaderQos::default().compression_ids(zlib).reliable();
+    let _reader = there.create_datareader(&topic, qos).unwrap();
+    let text = place.run(&["why", "Letters"]).expect(1).stdout;
+    assert!(!text.contains("        note: "), "{text}");
 }
