@@ -9,36 +9,48 @@ const STEADY_PERCENT: f64 = 2.0;
 /// As [`STEADY_PERCENT`] where nothing happens: none, but for what the clock of the system shows.
 const IDLE_PERCENT: f64 = 0.05;
 
-/// What the median may be of that of who blocks, among busy threads.
+/// What the median and the 90th percentile may be of those of who blocks, among busy threads.
 const CROWDED: f64 = 1.03;
 
-/// `rows`: who blocks, who polls first.
+/// Whoever polls beside who receives alike without, by the worst of them.
 pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
-    let [blocking, polling] = rows else {
-        return Vec::new();
+    let pairs: Vec<(&Row, &Row)> = rows
+        .iter()
+        .filter_map(|polling| {
+            let mode = polling.mode.without_polling()?;
+            let blocking = rows.iter().find(|it| it.mode == mode)?;
+            Some((blocking, polling))
+        })
+        .collect();
+    let worst = |name: &str, of: &dyn Fn(&Row, &Row) -> f64, bound: f64| {
+        let figures = pairs.iter().map(|(blocking, polling)| {
+            let mode = polling.mode.name().to_owned();
+            (of(blocking, polling), mode)
+        });
+        Goal::worst(format!("polling.{name}"), figures, Side::AtMost, bound)
     };
-    let goal = |name: &str, measured: f64, bound: f64| Goal {
-        name: format!("polling.{name}"),
-        measured,
-        at: String::new(),
-        side: Side::AtMost,
-        bound,
+    let crowded = |quantile: f64| {
+        move |blocking: &Row, polling: &Row| {
+            polling.crowded.us(quantile) / blocking.crowded.us(quantile)
+        }
     };
-    let more = |of: fn(&Row) -> f64| of(polling) - of(blocking);
-    let crowded = polling.crowded.us(0.5) / blocking.crowded.us(0.5);
-    vec![
-        goal(
+    [
+        worst(
             "thousand-hertz.percent-of-a-core-beyond-blocking",
-            more(|row| row.steady_percent),
+            &|blocking, polling| polling.steady_percent - blocking.steady_percent,
             STEADY_PERCENT,
         ),
-        goal(
+        worst(
             "idle.percent-of-a-core-beyond-blocking",
-            more(|row| row.idle_percent),
+            &|blocking, polling| polling.idle_percent - blocking.idle_percent,
             IDLE_PERCENT,
         ),
-        goal("crowded.p50-of-blocking", crowded, CROWDED),
+        worst("crowded.p50-of-blocking", &crowded(0.5), CROWDED),
+        worst("crowded.p90-of-blocking", &crowded(0.9), CROWDED),
     ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[cfg(test)]
@@ -47,24 +59,48 @@ mod tests {
     use crate::contestant::Mode;
     use crate::spread::Spread;
 
+    fn row(mode: Mode, percent: f64, ns: [u64; 2]) -> Row {
+        let mut crowded = Spread::default();
+        let [usual, late] = ns;
+        crowded.add_round(&[usual, usual, usual, usual, usual, late, late]);
+        Row {
+            mode,
+            steady_percent: percent,
+            idle_percent: percent / 100.0,
+            crowded,
+        }
+    }
+
     #[test]
-    fn who_polls_is_held_against_who_blocks() {
-        let row = |percent: f64, ns: u64| {
-            let mut crowded = Spread::default();
-            crowded.add_round(&[ns; 10]);
-            Row {
-                mode: Mode::Take,
-                steady_percent: percent,
-                idle_percent: percent / 100.0,
-                crowded,
-            }
-        };
-        let met = |polling: Row| -> Vec<bool> {
-            let goals = goals(&[row(3.0, 20_000), polling]);
-            goals.iter().map(Goal::met).collect()
-        };
-        assert_eq!(met(row(4.9, 20_000)), [true, true, true]);
-        assert_eq!(met(row(5.1, 22_000)), [false, true, false]);
-        assert_eq!(met(row(9.0, 10_000)), [false, false, true]);
+    fn who_polls_is_held_against_who_blocks_in_the_same_way() {
+        let ways = [
+            (Mode::Take, Mode::Automatic),
+            (Mode::Listener, Mode::AutomaticListener),
+            (Mode::WaitSet, Mode::AutomaticWaitSet),
+            (Mode::Async, Mode::AutomaticAsync),
+        ];
+        for (at, way) in ways.iter().enumerate() {
+            let met = |percent: f64, ns: [u64; 2]| -> Vec<bool> {
+                let rows = ways
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(it, (blocking, polling))| {
+                        let good = row(*polling, 3.0, [20_000, 40_000]);
+                        let judged = if it == at {
+                            row(*polling, percent, ns)
+                        } else {
+                            good
+                        };
+                        [row(*blocking, 3.0, [20_000, 40_000]), judged]
+                    });
+                let goals = goals(&rows.collect::<Vec<_>>());
+                let at_way = |it: &Goal| it.met() || it.at == way.1.name();
+                assert!(goals.iter().all(at_way), "{goals:?}");
+                goals.iter().map(Goal::met).collect()
+            };
+            assert_eq!(met(4.9, [20_000, 40_000]), [true, true, true, true]);
+            assert_eq!(met(5.1, [22_000, 40_000]), [false, true, false, true]);
+            assert_eq!(met(9.0, [10_000, 42_000]), [false, false, true, false]);
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use whimbrel_rig::process::Usage;
 
 use crate::arguments::Arguments;
-use crate::contestant::{Contestant, Mode, Product, Programs};
+use crate::contestant::{Contestant, Product, Programs, USUAL};
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
@@ -29,7 +29,7 @@ const SIZE: usize = 64;
 /// Time between two samples of the steady stream.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Rounds in which the two take turns.
+/// Rounds in which all take turns.
 const ROUNDS: usize = 5;
 const ROUNDS_CROWDED: usize = 40;
 
@@ -51,10 +51,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     facts.insert("size_bytes".into(), SIZE.to_string());
     facts.insert("part_ms".into(), length.as_millis().to_string());
     facts.insert("busy_threads".into(), busy_threads().to_string());
-    let contestants = [Mode::Take, Mode::Automatic].map(|mode| Contestant {
-        product: Product::Whimbrel,
-        mode,
-    });
+    let contestants = contestants();
+    let contestants = contestants.as_slice();
     let calm = calm(&programs, contestants, length)?;
     let crowded = crowded(&programs, contestants)?;
     let rows: Vec<Row> = contestants
@@ -78,9 +76,19 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     })
 }
 
+/// Every way of receiving, each without and with polling.
+fn contestants() -> Vec<Contestant> {
+    let polling = USUAL.iter().filter(|it| it.product == Product::Whimbrel);
+    let both = |it: &Contestant| {
+        let mode = it.mode.without_polling()?;
+        Some([Contestant { mode, ..*it }, *it])
+    };
+    polling.filter_map(both).flatten().collect()
+}
+
 fn start(
     programs: &Programs,
-    contestants: [Contestant; 2],
+    contestants: &[Contestant],
     stage: &Stage,
 ) -> Result<Vec<Pair>, String> {
     let seats = stage.seats();
@@ -96,7 +104,7 @@ fn start(
 /// Shares of a core in percent at a steady stream and where nothing happens, of each.
 fn calm(
     programs: &Programs,
-    contestants: [Contestant; 2],
+    contestants: &[Contestant],
     length: Duration,
 ) -> Result<Vec<(f64, f64)>, String> {
     let stage = Stage::new(Placement::TwoCores)?;
@@ -152,7 +160,7 @@ fn busy_threads() -> usize {
 }
 
 /// Latency of each while more threads are busy than there are cores.
-fn crowded(programs: &Programs, contestants: [Contestant; 2]) -> Result<Vec<Spread>, String> {
+fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Spread>, String> {
     let stage = Stage::new(Placement::Free)?;
     let mut pairs = start(programs, contestants, &stage)?;
     let done = AtomicBool::new(false);
@@ -185,4 +193,19 @@ fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
         }
     }
     Ok(spreads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_of_receiving_is_played_with_and_without_polling() {
+        let mut played: Vec<_> = contestants().iter().map(|it| it.mode).collect();
+        let ours = USUAL.iter().filter(|it| it.product == Product::Whimbrel);
+        let mut all: Vec<_> = ours.map(|it| it.mode).collect();
+        played.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(played, all);
+    }
 }
