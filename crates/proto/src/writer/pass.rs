@@ -250,4 +250,18 @@ mod tests {
         writer.handle_unmatched(NOW, guid, false);
         assert!(!put(&mut writer, &mut sent, true).0, "nobody is there");
     }
+
+    #[test]
+    fn what_is_handed_over_is_not_kept_for_a_reader_elsewhere_that_acknowledges_nothing() {
+        let (mut writer, _, mut sent) = neighbours(true, false);
+        let mut other = matched(false, false);
+        other.guid.prefix = GuidPrefix([9; 12]);
+        writer.handle_matched(NOW, other);
+        for number in 1..=3 {
+            let (passed, words) = put(&mut writer, &mut sent, true);
+            assert!(!passed && words.contains(&"data"), "{words:?}");
+            assert_eq!(writer.acknowledged_through(), SequenceNumber(number));
+            assert_eq!(writer.history_len(), 0);
+        }
+    }
 }

@@ -39,7 +39,8 @@ impl Writer {
             self.repair(now, outbox);
         }
         self.send_heartbeats(now, outbox);
-        if !self.audience.holds_history() {
+        // Who was handed everything need not say that it has it.
+        if !self.audience.holds_history() || self.aside > 0 {
             self.update_acknowledged();
         }
         self.arm_heartbeat(now);
