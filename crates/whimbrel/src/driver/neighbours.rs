@@ -157,6 +157,14 @@ impl<'a> Parcel<'a> {
         neighbour.takes_values || !only_value
     }
 
+    /// Whether `neighbour`, which it suits, gets the value: not where the key is not known yet and
+    /// what is encoded tells it.
+    fn comes_by_value(&self, neighbour: &Neighbour) -> bool {
+        let tells_key = self.change.instance.is_nil() || !self.key.is_empty();
+        let best = tells_key || self.change.payload.is_empty();
+        neighbour.takes_values && self.value.is_some() && best
+    }
+
     /// As `neighbour` takes it; `None` where it does not.
     fn change_for(
         &self,
@@ -166,7 +174,10 @@ impl<'a> Parcel<'a> {
         if !self.suits(neighbour) {
             return None;
         }
-        let value = self.value.clone().filter(|_| neighbour.takes_values);
+        let value = self
+            .value
+            .clone()
+            .filter(|_| self.comes_by_value(neighbour));
         let payload = if value.is_some() {
             SharedBytes::default()
         } else {
@@ -177,7 +188,8 @@ impl<'a> Parcel<'a> {
 
     /// As `neighbour` takes it, which it suits; nothing is left here.
     fn moved(&mut self, neighbour: &Neighbour, sequence: SequenceNumber) -> CacheChange {
-        let value = self.value.take().filter(|_| neighbour.takes_values);
+        let by_value = self.comes_by_value(neighbour);
+        let value = self.value.take().filter(|_| by_value);
         let payload = if value.is_some() {
             SharedBytes::default()
         } else {
@@ -188,7 +200,7 @@ impl<'a> Parcel<'a> {
 
     /// What is offered to `neighbour`, which it suits.
     fn offer(&self, neighbour: &Neighbour, sequence: SequenceNumber) -> Offer<'a> {
-        let by_value = neighbour.takes_values && self.value.is_some();
+        let by_value = self.comes_by_value(neighbour);
         Offer {
             writer: self.writer,
             sequence,

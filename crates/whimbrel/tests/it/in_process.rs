@@ -341,3 +341,18 @@ fn shared_values_of_instances_tell_their_keys_and_ends() {
         assert_eq!(state, InstanceState::NotAliveDisposed);
     }
 }
+
+#[test]
+fn the_first_shared_value_of_an_instance_is_handed_over_too() {
+    for how in [InProcess::Direct, InProcess::Queued] {
+        let (writer, reader) = matched_pair_by(how);
+        settle(&writer);
+        let before = writer.statistics().in_process;
+        for (x, vehicle) in (0..).zip(["bus", "ferry", "train", "bus"]) {
+            let value = Arc::new(position(vehicle, x));
+            writer.write_shared(value).unwrap();
+        }
+        assert_eq!(writer.statistics().in_process - before, 4, "{how}");
+        assert_eq!(take_xs(&reader, 5), [-1, 0, 3, 1, 2]);
+    }
+}
