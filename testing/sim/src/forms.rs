@@ -163,6 +163,17 @@ pub fn takes_batches(scenario: &Scenario, node: usize) -> bool {
     is_told(scenario) || scenario.forms && drawn()
 }
 
+/// Whether the program shares what the writer of a plan writes with readers of its node, instead
+/// of having it encoded for them.
+pub fn shares_values(scenario: &Scenario, plan: usize) -> bool {
+    scenario.forms && draw(scenario, 10, plan).is_multiple_of(2)
+}
+
+/// Whether the reader of a plan takes what is shared.
+pub fn takes_values(scenario: &Scenario, plan: usize) -> bool {
+    scenario.forms && !draw(scenario, 11, plan).is_multiple_of(4)
+}
+
 /// The codecs by which a node takes whole messages.
 pub fn of_node(scenario: &Scenario, node: usize) -> CompressionIds {
     match draw(scenario, 3, node) % 4 {

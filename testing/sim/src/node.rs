@@ -1,11 +1,11 @@
 //! One process on the virtual network: machines and the loop that drives them, in the way of the
 //! real driver: route a datagram, change a machine, drain it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::identity;
 
 use whimbrel_base::buffer::SharedBytes;
-use whimbrel_base::guid::GuidPrefix;
+use whimbrel_base::guid::{Guid, GuidPrefix};
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::{Duration, Instant, Timestamp};
@@ -38,6 +38,8 @@ pub struct WriterSlot {
     pub blocked: bool,
     /// By which whole messages leave compressed.
     pub codec: CompressionIds,
+    /// Matched readers of its node, to which it hands what they take.
+    pub neighbours: BTreeMap<Guid, ReaderId>,
     changed: bool,
 }
 
@@ -67,6 +69,7 @@ impl WriterSlot {
             pending: VecDeque::new(),
             blocked: false,
             codec,
+            neighbours: BTreeMap::new(),
             changed: true,
         }
     }

@@ -20,6 +20,9 @@ pub const START: Instant = Instant(1_000_000_000);
 /// Mixed into a seed to tell whether all is on one host; seeds that once failed are not.
 const ONE_HOST: u64 = 29 << 56;
 
+/// The same of whether all endpoints are on one node.
+const ONE_NODE: u64 = 30 << 56;
+
 /// How a node's clock that only goes forward differs from the world's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ClockPlan {
@@ -151,6 +154,8 @@ pub struct Scenario {
     pub queue_bytes_max: usize,
     /// Participants say how much that is, as they do where their system tells them.
     pub queue_told: bool,
+    /// Writers hand what they write to readers of their node, past the network.
+    pub in_process: bool,
     /// What a node takes to handle a datagram.
     pub service: Duration,
     /// What each link does, by from * nodes + to.
@@ -211,6 +216,7 @@ impl Scenario {
             datagram_bytes_max: mtu,
             queue_bytes_max: random.pick(&[64 << 10, 208 << 10, 4 << 20]),
             queue_told: tells_queue(seed),
+            in_process: hands_over(seed),
             service: Duration::from_micros(random.pick(&[0, 0, 2, 20])),
             faults: Vec::new(),
             writers: Vec::new(),
@@ -222,6 +228,7 @@ impl Scenario {
         scenario.faults = links(&mut random, nodes, mtu);
         scenario.add_endpoints(&mut random, nodes);
         scenario.share_host();
+        scenario.share_node();
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
         if discovery {
@@ -268,6 +275,21 @@ impl Scenario {
         self.blocked.clear();
         for plan in &mut self.readers {
             plan.reliable = false;
+        }
+    }
+
+    /// One in four of the seeds that hand over within a node has all endpoints on one, where
+    /// nothing is kept for others.
+    fn share_node(&mut self) {
+        if !self.in_process || !mix(self.seed ^ ONE_NODE).is_multiple_of(4) {
+            return;
+        }
+        let node = self.writers.first().map_or(0, |plan| plan.node);
+        for plan in &mut self.writers {
+            plan.node = node;
+        }
+        for plan in &mut self.readers {
+            plan.node = node;
         }
     }
 
@@ -416,6 +438,11 @@ impl AfterSecs for Duration {
 /// Whether participants say what their queues hold, of `seed`; beside its stream of numbers.
 fn tells_queue(seed: u64) -> bool {
     !mix(seed ^ (7 << 56)).is_multiple_of(3)
+}
+
+/// The same of whether writers hand over to readers of their node.
+fn hands_over(seed: u64) -> bool {
+    mix(seed ^ (9 << 56)).is_multiple_of(2)
 }
 
 fn links(random: &mut Random, nodes: usize, datagram_bytes_max: usize) -> Vec<Faults> {

@@ -120,7 +120,7 @@ impl Shrinker {
 
     fn simplify(&mut self) {
         self.change(|it| it.forms = false);
-        let changes: [fn(&mut Scenario); 14] = [
+        let changes: [fn(&mut Scenario); 15] = [
             |it| it.clocks.fill(ClockPlan::default()),
             |it| it.subnets.fill(0),
             |it| it.deaf.clear(),
@@ -133,6 +133,7 @@ impl Shrinker {
             |it| it.datagram_bytes_max = 1472,
             |it| it.queue_bytes_max = 4 << 20,
             |it| it.queue_told = false,
+            |it| it.in_process = false,
             |it| (it.lease, it.announce_period) = (Duration::from_secs(3), Duration::from_secs(1)),
             |it| {
                 let last = it.actions.last().map_or(START, |(at, _)| *at);

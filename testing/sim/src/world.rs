@@ -4,7 +4,9 @@ mod applications;
 mod clock;
 mod crashes;
 mod discovery;
+mod handed;
 mod health;
+mod in_process;
 mod lives;
 mod plan;
 mod recovery;
@@ -26,6 +28,7 @@ use whimbrel_proto::{
 };
 use whimbrel_wire::pretty;
 
+use self::handed::Handed;
 use self::plan::{Planned, Todo};
 use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
@@ -72,6 +75,12 @@ pub struct Outcome {
     pub overflowed: u64,
     /// Answers of readers without reliability to whether they have taken in what was sent.
     pub credits: u64,
+    /// Changes that readers took from writers of their node past the network.
+    pub handed: u64,
+    /// Of these, those that no history has held.
+    pub passed: u64,
+    /// Of these, those that were not encoded.
+    pub unencoded: u64,
     /// Steps taken.
     pub steps: u64,
 }
@@ -101,6 +110,7 @@ pub struct World {
     random: Random,
     useful_bytes: u64,
     shared_messages: u64,
+    handed: Handed,
     trace: bool,
 }
 
@@ -159,6 +169,7 @@ impl World {
             random,
             useful_bytes: 0,
             shared_messages: 0,
+            handed: Handed::default(),
             trace,
             scenario,
         };
@@ -300,9 +311,11 @@ impl World {
                 self.heed(node, report);
             }
             self.take_due(node);
-            self.write_pending(node);
+            let wrote = self.write_pending(node);
+            self.take_handed(node);
             self.check_limits(node);
-            if !self.nodes[node].is_changed() || !self.model.findings().is_empty() {
+            let done = !wrote && !self.nodes[node].is_changed();
+            if done || !self.model.findings().is_empty() {
                 break;
             }
         }
@@ -426,6 +439,9 @@ impl World {
             shared_messages: self.shared_messages,
             overflowed: self.network.statistics().overflowed,
             credits: self.credits(),
+            handed: self.handed.taken,
+            passed: self.handed.passed,
+            unencoded: self.handed.unencoded,
             settled_after,
             matched_after: self
                 .recovery

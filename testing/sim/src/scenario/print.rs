@@ -102,6 +102,7 @@ impl Scenario {
             .word("datagram-bytes", self.datagram_bytes_max)
             .unless("queue-bytes", self.queue_bytes_max, empty.queue_bytes_max)
             .flag("queue-told", self.queue_told)
+            .flag("in-process", self.in_process)
             .span("service", self.service, Duration::ZERO)
             .span("news-delay", self.news_delay, Duration::ZERO)
             .span("lease", self.lease, empty.lease)

@@ -117,6 +117,7 @@ fn read_network(scenario: &mut Scenario, words: &mut Words<'_>) -> Result<(), St
     *bytes = words.number("datagram-bytes", *bytes)?;
     scenario.queue_bytes_max = words.number("queue-bytes", scenario.queue_bytes_max)?;
     scenario.queue_told = words.flag("queue-told");
+    scenario.in_process = words.flag("in-process");
     scenario.service = words.span("service", Duration::ZERO)?;
     scenario.news_delay = words.span("news-delay", Duration::ZERO)?;
     scenario.lease = words.span("lease", scenario.lease)?;
@@ -270,6 +271,7 @@ impl Scenario {
             datagram_bytes_max: 1472,
             queue_bytes_max: 4 << 20,
             queue_told: false,
+            in_process: false,
             service: Duration::ZERO,
             faults: Vec::new(),
             writers: Vec::new(),

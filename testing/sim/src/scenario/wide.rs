@@ -33,6 +33,7 @@ impl Scenario {
             datagram_bytes_max: mtu,
             queue_bytes_max: random.pick(&[208 << 10, 208 << 10, 4 << 20]),
             queue_told: tells_queue(seed),
+            in_process: hands_over(seed),
             service: Duration::from_micros(random.pick(&[0, 0, 2, 20])),
             faults: Vec::new(),
             writers: Vec::new(),
@@ -46,6 +47,7 @@ impl Scenario {
         scenario.spoil_links(&mut random);
         scenario.add_wide_endpoints(&mut random, nodes);
         scenario.share_host();
+        scenario.share_node();
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
         scenario.add_wide_trouble(&mut random, lasts);

@@ -1,5 +1,6 @@
 //! What the applications on the nodes do: they take what arrived and write what is planned.
 
+use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_proto::writer::Packed;
 
@@ -63,7 +64,10 @@ impl World {
         slot.machine.cache_mut().take(&Selector::ALL, &mut samples);
         slot.change().handle_room(now);
         let any = !samples.is_empty();
-        for sample in samples {
+        for mut sample in samples {
+            if let Some(shared) = sample.value.as_ref().and_then(|it| it.get::<SharedBytes>()) {
+                sample.payload = shared.clone();
+            }
             let guid = Guid::from_bytes(sample.info.publication_handle.0);
             self.note(|| format!("{id:?} takes {:?} {:?}", sample.sequence, sample.info));
             match self.writer_ids.get(&guid) {
@@ -105,74 +109,72 @@ impl World {
         }
     }
 
-    /// Has each application write once, unless it is blocked.
-    pub(super) fn write_pending(&mut self, node: NodeIndex) {
-        let (now, timestamp) = (self.here(node), self.wall(node));
-        for slot in &mut self.nodes[node].writers {
-            let Some(next) = next_write(&self.scenario, slot) else {
-                continue;
-            };
-            let (plan, keyed) = (slot.plan, next.key.is_some());
-            let Next {
-                kind,
-                key,
-                bytes,
-                instance,
-            } = next;
-            let ends = kind != ChangeKind::Alive;
-            let id = slot.id;
-            let readers = slot.machine.reader_count() as u64;
-            let number = self.model.written(id) + 1;
-            slot.codec = forms::of_sample(&self.scenario, plan, number).codec;
-            let machine = slot.change();
-            if ends && (!keyed || !machine.is_registered(instance)) {
+    /// Has each application write once, unless it is blocked; whether any did, or tried.
+    pub(super) fn write_pending(&mut self, node: NodeIndex) -> bool {
+        let mut any = false;
+        for at in 0..self.nodes[node].writers.len() {
+            any |= self.write_next(node, at);
+        }
+        any
+    }
+
+    fn write_next(&mut self, node: NodeIndex, at: usize) -> bool {
+        let timestamp = self.wall(node);
+        let slot = &mut self.nodes[node].writers[at];
+        let Some(next) = next_write(&self.scenario, slot) else {
+            return false;
+        };
+        let Next {
+            kind,
+            key,
+            bytes,
+            instance,
+        } = next;
+        let (id, ends) = (slot.id, kind != ChangeKind::Alive);
+        let readers = slot.machine.reader_count() as u64;
+        let number = self.model.written(id) + 1;
+        slot.codec = forms::of_sample(&self.scenario, slot.plan, number).codec;
+        if ends && (key.is_none() || !slot.machine.is_registered(instance)) {
+            slot.pending.pop_front();
+            return true;
+        }
+        let payload = match key {
+            Some(key) if ends => payload::key(key),
+            _ => payload::sample(id.0 as u64, number as u64, key, bytes),
+        };
+        let len = payload.len() as u64;
+        let change = NewChange {
+            packed: Packed::Untried,
+            kind,
+            instance,
+            timestamp,
+            payload: payload.into(),
+        };
+        let put = self.put((node, at), (number, key), change);
+        let slot = &mut self.nodes[node].writers[at];
+        match put {
+            Ok((sequence, handed)) => {
                 slot.pending.pop_front();
-                continue;
-            }
-            let payload = match key {
-                Some(key) if ends => payload::key(key),
-                _ => payload::sample(id.0 as u64, number as u64, key, bytes),
-            };
-            let len = payload.len() as u64;
-            let packed = if ends {
-                Packed::Untried
-            } else {
-                forms::prepare(&self.scenario, plan, machine, (number, &payload))
-            };
-            match machine.write(
-                now,
-                NewChange {
-                    packed,
+                self.useful_bytes += (len + SAMPLE_OVERHEAD_BYTES) * (readers - handed);
+                let written = Written {
                     kind,
-                    instance,
+                    key,
+                    bytes,
                     timestamp,
-                    payload: payload.into(),
-                },
-            ) {
-                Ok(sequence) => {
-                    slot.pending.pop_front();
-                    self.useful_bytes += (len + SAMPLE_OVERHEAD_BYTES) * readers;
-                    self.model.wrote(
-                        id,
-                        Written {
-                            kind,
-                            key,
-                            bytes,
-                            timestamp,
-                        },
-                    );
-                    if sequence.0 != number as i64 {
-                        self.model
-                            .finding(format!("{id:?} numbers {number} as {sequence:?}"));
-                    }
+                };
+                self.model.wrote(id, written);
+                if sequence.0 != number as i64 {
+                    let text = format!("{id:?} numbers {number} as {sequence:?}");
+                    self.model.finding(text);
                 }
-                Err(WriteError::WouldBlock) => slot.blocked = true,
-                Err(error) => {
-                    self.model
-                        .finding(format!("{id:?} refuses a write: {error:?}"));
-                }
+            }
+            Err(WriteError::WouldBlock) => slot.blocked = true,
+            Err(error) => {
+                let text = format!("{id:?} refuses a write: {error:?}");
+                self.model.finding(text);
             }
         }
+        true
     }
 }
 

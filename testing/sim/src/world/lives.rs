@@ -199,7 +199,7 @@ impl World {
 
     /// Tells a writer of a reader.
     pub(super) fn match_reader(&mut self, writer: Guid, matched: MatchedReader) {
-        let durable = matched.durable;
+        let (reader, durable) = (matched.guid, matched.durable);
         let Some(ids) = self.ids(writer, matched.guid) else {
             return;
         };
@@ -212,6 +212,7 @@ impl World {
             if history {
                 self.useful_bytes += self.model.written_bytes(ids.0, SAMPLE_OVERHEAD_BYTES);
             }
+            self.note_neighbour((writer, ids.0), reader);
         }
     }
 
@@ -287,6 +288,7 @@ impl World {
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
             slot.change().handle_unmatched(now, reader, lost);
+            slot.neighbours.remove(&reader);
             for (writer, reader) in self.model.namesakes(ids) {
                 self.model.writer_knows(writer, reader, false);
             }

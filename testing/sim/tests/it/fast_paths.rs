@@ -63,3 +63,41 @@ fn large_samples_leave_in_larger_windows_where_queues_are_known() {
     assert!(told.played < untold.played, "{told:?} {untold:?}");
     assert!(told.datagrams < untold.datagrams, "{told:?} {untold:?}");
 }
+
+/// What a writer writes to two readers of its node, KEEP_LAST 3 of each of two keys, one of which
+/// takes now and then, and to one elsewhere while that is there; `words` are said of the network.
+fn neighbours(words: &str) -> Outcome {
+    let mut text = format!(
+        "seed 7\n\
+         network {words} heals=300ms\n\
+         topics keys=2\n\
+         node host=0\n\
+         node host=1\n\
+         writer node=0 reliable depth=3\n\
+         reader node=0 reliable\n\
+         reader node=0 reliable depth=3 take=20ms\n\
+         reader node=1 reliable\n\
+         at 0s start writer=0\n\
+         at 0s start reader=0\n\
+         at 0s start reader=1\n\
+         at 100ms start reader=2\n\
+         at 200ms stop reader=2\n"
+    );
+    for ms in 1..300 {
+        text += &format!("at {ms}ms write writer=0 key={} bytes=100\n", ms % 2);
+    }
+    played(&text)
+}
+
+#[test]
+fn readers_of_a_node_get_what_is_written_past_the_network() {
+    let (handed, sent) = (neighbours("in-process"), neighbours(""));
+    assert_eq!((sent.handed, sent.passed), (0, 0));
+    assert!(sent.datagrams > 300, "{sent:?}");
+    // The first one leaves by the network, where its readers have not answered yet.
+    assert!(handed.handed > 2 * 280, "{handed:?}");
+    // Not while there is a reader elsewhere.
+    let passed = handed.passed;
+    assert!(passed > 2 * 180 && passed < 2 * 200, "{handed:?}");
+    assert!(handed.datagrams < sent.datagrams / 2, "{handed:?} {sent:?}");
+}
