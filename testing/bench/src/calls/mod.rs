@@ -7,7 +7,7 @@ mod segments;
 mod stream;
 
 use crate::arguments::Arguments;
-use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
+use crate::contestant::{COUNTED as BESIDE, Contestant, Mode, Product, Programs, USUAL};
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
@@ -42,7 +42,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         mode.without_polling().is_some() || matches!(mode, Mode::Calls | Mode::Spinning)
     };
     let on_purpose = |it: &&Contestant| !polls(it.mode);
-    let contestants: Vec<&Contestant> = USUAL.iter().filter(on_purpose).filter(wanted).collect();
+    let all = USUAL.iter().filter(on_purpose).chain(BESIDE);
+    let contestants: Vec<&Contestant> = all.filter(wanted).collect();
     if contestants.is_empty() {
         return Err("nobody of this name".to_owned());
     }

@@ -26,7 +26,12 @@ pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Res
             .receive_buffer_bytes(None)
             .send_buffer_bytes(None);
     }
-    Ends::new(&participant.build()?, [written, read], &Qos::default())
+    let mut qos = Qos::default();
+    if mode == "best-effort" {
+        qos.writer = qos.writer.best_effort();
+        qos.reader = qos.reader.best_effort();
+    }
+    Ends::new(&participant.build()?, [written, read], &qos)
 }
 
 /// Whether samples come by a callback in this mode.
@@ -55,7 +60,7 @@ impl Way {
                 wait_set.attach(condition.clone());
                 Self::WaitSet(wait_set, condition)
             }
-            "take" | "automatic" => Self::Take,
+            "take" | "automatic" | "best-effort" => Self::Take,
             "async" | "automatic-async" => Self::Async,
             _ => return Err(format!("no mode {name}")),
         })
