@@ -193,15 +193,16 @@ impl Reception {
         until: Instant,
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
+        let started = desk.seen_at;
         loop {
             let received = self.socket.recv_batch(&mut desk.batch);
             desk.seen_at = clock::now();
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
-                desk.spin.note_found();
+                desk.spin.note_found(started, desk.seen_at);
                 return received;
             }
             if desk.seen_at >= until {
-                desk.spin.note_missed(desk.seen_at);
+                desk.spin.note_missed(started, desk.seen_at);
                 return Ok(0);
             }
             std::hint::spin_loop();
@@ -221,7 +222,7 @@ impl Reception {
         let took = desk.seen_at.since(started);
         // One alone is quicker; more at a time where they come faster than they are handled.
         desk.batch.set_room(if took < AT_ONCE { BATCH } else { 1 });
-        desk.spin.note_blocked(took);
+        desk.spin.note_blocked(started, desk.seen_at);
         received
     }
 

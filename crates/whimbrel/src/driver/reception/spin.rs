@@ -5,11 +5,17 @@ use whimbrel_base::time::{Duration, Instant};
 use crate::domain::Waiting;
 
 /// A wait that took up to so many budgets while blocked might be short enough when polled: waking
-/// a thread takes most of that time.
-const SOON_BUDGETS: i64 = 2;
+/// a thread takes most of that time, here and where what is waited for comes from. In a machine
+/// that shares its cores with others a core that has nothing to do is long in coming back.
+const SOON_BUDGETS: i64 = 8;
 
-/// For so many budgets polling stops after it was in vain once; twice as long after each more.
-const PAUSE_BUDGETS: i64 = 50;
+/// So many polls in a row may take more than a budget, or be in vain though a moment later
+/// something comes: who answers may have been blocked, and is not once he is answered at once.
+const LATE_MAX: u32 = 3;
+
+/// For so many times as long as it was polled to no use polling stops then, for that many budgets
+/// at least; twice as long after each more.
+const PAUSE_SHARE: i64 = 50;
 
 /// How often the pause doubles at most.
 const DOUBLINGS_MAX: u32 = 7;
@@ -18,10 +24,14 @@ const DOUBLINGS_MAX: u32 = 7;
 #[derive(Debug)]
 pub(super) struct Spin {
     waiting: Waiting,
-    /// The last wait ended about as soon as polling would go on.
-    is_soon: bool,
-    /// Polls in vain since the last that were not.
-    misses: u32,
+    /// How long to poll next: the last wait ended about as soon as polling would go on.
+    reach: Option<Duration>,
+    /// Where polling was in vain and the wait goes on: when it began, and when polling ended.
+    missed: Option<(Instant, Instant)>,
+    /// Polls in a row that took more than a budget or were in vain, and how long they took.
+    late: (u32, Duration),
+    /// Pauses since the last poll that was of use.
+    pauses: u32,
     paused_until: Instant,
 }
 
@@ -29,8 +39,10 @@ impl Spin {
     pub(super) const fn new(waiting: Waiting) -> Self {
         Self {
             waiting,
-            is_soon: false,
-            misses: 0,
+            reach: None,
+            missed: None,
+            late: (0, Duration::ZERO),
+            pauses: 0,
             paused_until: Instant::ZERO,
         }
     }
@@ -41,30 +53,61 @@ impl Spin {
             Waiting::Sleep | Waiting::Receive => None,
             Waiting::Spin => Some(Instant::FAR_FUTURE),
             Waiting::Automatic { .. } => {
-                let tries = self.is_soon && now >= self.paused_until;
-                tries.then(|| now.after(self.budget()))
+                let tries = self.missed.is_none() && now >= self.paused_until;
+                let reach = self.reach.filter(|_| tries)?;
+                Some(now.after(reach))
             }
         }
     }
 
-    /// Polling found something.
-    pub(super) const fn note_found(&mut self) {
-        self.misses = 0;
+    /// Polling from `started` on found something at `now`.
+    pub(super) fn note_found(&mut self, started: Instant, now: Instant) {
+        let took = now.since(started);
+        if took <= self.budget() {
+            self.pauses = 0;
+            self.late = (0, Duration::ZERO);
+            self.reach = Some(self.budget());
+        } else if self.is_too_late(took) {
+            self.pause(now);
+        }
     }
 
-    /// Polling until `now` found nothing.
-    pub(super) fn note_missed(&mut self, now: Instant) {
-        let doublings = self.misses.min(DOUBLINGS_MAX);
-        let pause = self.budget().as_nanos().saturating_mul(PAUSE_BUDGETS);
-        let pause = pause.saturating_mul(1 << doublings);
+    /// Polling from `started` until `now` found nothing; the wait goes on, blocked.
+    pub(super) fn note_missed(&mut self, started: Instant, now: Instant) {
+        self.missed = Some((started, now));
+    }
+
+    /// A wait from `started` to `now` was blocked.
+    pub(super) fn note_blocked(&mut self, started: Instant, now: Instant) {
+        let missed = self.missed.take();
+        let took = now.since(missed.map_or(started, |(began, _)| began));
+        let budget = self.budget();
+        let soon = took.as_nanos() <= budget.as_nanos().saturating_mul(SOON_BUDGETS);
+        self.reach = soon.then(|| took.max(budget));
+        if let Some((began, ended)) = missed
+            && (self.is_too_late(ended.since(began)) || !soon)
+        {
+            self.pause(ended);
+        }
+    }
+
+    /// Counts a poll that took so long; true where there were too many such.
+    fn is_too_late(&mut self, took: Duration) -> bool {
+        let (count, before) = self.late;
+        self.late = (count.saturating_add(1), before.plus(took));
+        self.late.0 >= LATE_MAX
+    }
+
+    /// Stops for a while from `now` on.
+    fn pause(&mut self, now: Instant) {
+        let (_, spent) = std::mem::take(&mut self.late);
+        let budget = self.budget();
+        let most = budget.times(1 << DOUBLINGS_MAX);
+        let doubled = 1 << self.pauses.min(DOUBLINGS_MAX);
+        let spent = spent.max(budget).times(doubled).min(most);
+        let pause = spent.as_nanos().saturating_mul(PAUSE_SHARE);
         self.paused_until = now.after(Duration::from_nanos(pause));
-        self.misses = self.misses.saturating_add(1);
-        self.is_soon = false;
-    }
-
-    /// A wait without polling took so long.
-    pub(super) fn note_blocked(&mut self, took: Duration) {
-        self.is_soon = took.as_nanos() <= self.budget().as_nanos().saturating_mul(SOON_BUDGETS);
+        self.pauses = self.pauses.saturating_add(1);
     }
 
     fn budget(&self) -> Duration {
@@ -80,6 +123,11 @@ mod tests {
     use super::*;
 
     const BUDGET: Duration = Duration::from_micros(50);
+    const START: Instant = Instant(1_000_000);
+
+    const fn micros(micros: i64) -> Duration {
+        Duration::from_micros(micros)
+    }
 
     fn automatic() -> Spin {
         Spin::new(Waiting::default())
@@ -88,57 +136,150 @@ mod tests {
     #[test]
     fn it_is_polled_only_where_the_last_wait_was_short() {
         let mut spin = automatic();
-        let now = Instant(1_000_000);
-        assert_eq!(spin.until(now), None);
-        spin.note_blocked(Duration::from_micros(101));
-        assert_eq!(spin.until(now), None);
-        spin.note_blocked(Duration::from_micros(100));
-        assert_eq!(spin.until(now), Some(now.after(BUDGET)));
-        spin.note_found();
-        assert_eq!(spin.until(now), Some(now.after(BUDGET)));
-        spin.note_blocked(Duration::from_millis(1));
-        assert_eq!(spin.until(now), None, "a stream of 1 kHz");
+        assert_eq!(spin.until(START), None);
+        let reach = |spin: &mut Spin, took| {
+            spin.note_blocked(START, START.after(micros(took)));
+            spin.until(START).map(|it| it.since(START))
+        };
+        assert_eq!(reach(&mut spin, 401), None);
+        assert_eq!(reach(&mut spin, 20), Some(BUDGET));
+        assert_eq!(reach(&mut spin, 400), Some(micros(400)));
+        spin.note_found(START, START.after(BUDGET));
+        assert_eq!(spin.until(START), Some(START.after(BUDGET)));
+        assert_eq!(reach(&mut spin, 1000), None, "a stream of 1 kHz");
+    }
+
+    /// Of a thousand, the time that is polled while something comes each `period` in `run`; it
+    /// comes while a thread that polls `can` be answered.
+    fn polled_share(period: Duration, run: Duration, can: bool) -> i64 {
+        let mut spin = automatic();
+        let (mut now, mut polled) = (START, Duration::ZERO);
+        while now.since(START) < run {
+            let began = now;
+            let next = now.after(period);
+            now = match spin.until(now) {
+                Some(until) if can && next <= until => {
+                    spin.note_found(began, next);
+                    polled = polled.plus(period);
+                    next
+                }
+                Some(until) => {
+                    spin.note_missed(began, until);
+                    polled = polled.plus(until.since(began));
+                    let end = until.after(period);
+                    assert_eq!(spin.until(until), None, "the same wait");
+                    spin.note_blocked(until, end);
+                    end
+                }
+                None => {
+                    spin.note_blocked(began, next);
+                    next
+                }
+            };
+        }
+        assert!(polled > Duration::ZERO);
+        polled.as_nanos() * 1000 / now.since(START).as_nanos()
     }
 
     #[test]
-    fn polls_in_vain_take_at_most_a_fiftieth_of_the_time_and_ever_less() {
+    fn polls_in_vain_take_a_fiftieth_of_the_time_and_ever_less() {
+        // Whoever answers can only run while this thread is blocked.
+        let short = polled_share(micros(20), Duration::from_millis(20), false);
+        assert!(short <= 22, "{short} of a thousand");
+        let long = polled_share(micros(20), Duration::from_secs(2), false);
+        assert!(long < 5, "{long} of a thousand");
+        // What comes each time after more than a budget.
+        for period in [60, 120, 399] {
+            let late = polled_share(micros(period), Duration::from_secs(10), true);
+            assert!(late < 8, "{late} of a thousand at {period} us");
+        }
+        assert_eq!(polled_share(micros(40), Duration::from_secs(1), true), 999);
+    }
+
+    #[test]
+    fn a_poll_that_was_of_use_makes_the_next_pause_short_again() {
         let mut spin = automatic();
-        let mut now = Instant(1_000_000);
-        let start = now;
-        let mut polled = 0;
-        while now.since(start) < Duration::from_secs(1) {
-            // Whoever answers can only run while this thread is blocked.
-            spin.note_blocked(Duration::from_micros(20));
-            now = now.after(Duration::from_micros(20));
-            if let Some(until) = spin.until(now) {
-                polled += until.since(now).as_nanos();
-                now = until;
-                spin.note_missed(now);
+        let miss = |spin: &mut Spin, now: Instant| {
+            let ended = now.after(BUDGET);
+            spin.note_missed(now, ended);
+            spin.note_blocked(ended, ended.after(Duration::from_secs(1)));
+            spin.note_blocked(now, now);
+            (0..200).find(|ms| {
+                let at = ended.after(Duration::from_millis(*ms));
+                spin.until(at).is_some()
+            })
+        };
+        let now = START;
+        assert_eq!([3, 5, 10], [(); 3].map(|()| miss(&mut spin, now).unwrap()));
+        spin.note_found(now, now);
+        assert_eq!(miss(&mut spin, now), Some(3));
+    }
+
+    /// One of two threads that answer each other, on cores of their own.
+    struct Player {
+        spin: Spin,
+        /// When its wait began.
+        waits_from: Instant,
+    }
+
+    impl Player {
+        /// What was sent to it arrives at `at`; when it has it, where waking it takes `wake`.
+        fn receive(&mut self, at: Instant, wake: Duration) -> Instant {
+            let mut from = self.waits_from;
+            if let Some(until) = self.spin.until(from) {
+                if at <= until {
+                    let found = at.max(from);
+                    self.spin.note_found(from, found);
+                    return found;
+                }
+                self.spin.note_missed(from, until);
+                from = until;
+            }
+            let received = if at <= from { from } else { at.after(wake) };
+            self.spin.note_blocked(from, received);
+            received
+        }
+    }
+
+    /// How long the last of many messages there and back take.
+    fn round_trip(wake: Duration) -> Duration {
+        let way = micros(5);
+        let mut now = START;
+        let mut players = [0, 1].map(|_| Player {
+            spin: automatic(),
+            waits_from: now,
+        });
+        let mut begun = now;
+        for _ in 0..1000 {
+            begun = now;
+            for player in [1, 0] {
+                let arrives = now.after(way);
+                players[1 - player].waits_from = now;
+                now = players[player].receive(arrives, wake);
             }
         }
-        let share = polled * 1_000 / now.since(start).as_nanos();
-        assert!(polled > 0 && share < 5, "{share} of a thousand");
-        spin.note_blocked(Duration::from_micros(20));
-        now = now.after(Duration::from_secs(1));
-        spin.note_found();
-        spin.note_missed(now);
-        let pause = Duration::from_nanos(BUDGET.as_nanos() * PAUSE_BUDGETS);
-        spin.note_blocked(Duration::from_micros(20));
-        assert!(spin.until(now).is_none());
-        assert!(spin.until(now.after(pause)).is_some());
+        now.since(begun)
+    }
+
+    #[test]
+    fn two_that_answer_each_other_come_to_poll_though_waking_takes_longer_than_the_budget() {
+        for wake in 0..=190 {
+            assert_eq!(round_trip(micros(wake)), micros(10), "{wake} us");
+        }
+        // What comes no sooner than that is waited for blocked.
+        assert_eq!(round_trip(micros(210)), micros(430));
     }
 
     #[test]
     fn the_other_ways_are_kept_to() {
-        let now = Instant(7);
         for (waiting, until) in [
             (Waiting::Sleep, None),
             (Waiting::Receive, None),
             (Waiting::Spin, Some(Instant::FAR_FUTURE)),
         ] {
             let mut spin = Spin::new(waiting);
-            spin.note_blocked(Duration::ZERO);
-            assert_eq!(spin.until(now), until, "{waiting}");
+            spin.note_blocked(START, START);
+            assert_eq!(spin.until(START), until, "{waiting}");
         }
     }
 }
