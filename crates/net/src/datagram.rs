@@ -16,6 +16,9 @@ pub struct Datagram {
     pub destination: Option<IpAddr>,
     /// The interface on which it arrived; `None` where the platform does not tell.
     pub interface_index: Option<u32>,
+    /// Slabs like that of `payload` are held elsewhere: what is to stay had better be copied out of
+    /// it, where it is small.
+    pub is_held_up: bool,
     /// It was larger than a slab and its end is lost.
     pub truncated: bool,
 }

@@ -10,6 +10,9 @@ use super::{BufferMut, SharedBytes};
 /// is still in the processor's cache.
 const RECENT_SCAN: usize = 3;
 
+/// So many of them in use are a sign that those who get slabs keep them.
+const HELD_MANY: usize = 2;
+
 /// How many of the slabs lent longest ago are looked at after them.
 const LENT_SCAN: usize = 8;
 
@@ -36,6 +39,8 @@ pub struct BufferPool {
     grown: Vec<Arc<Vec<u8>>>,
     /// The last one had.
     grows: bool,
+    /// Several of the slabs lent last were in use when one was wanted last.
+    is_held_up: bool,
 }
 
 impl BufferPool {
@@ -50,7 +55,14 @@ impl BufferPool {
             blind: 0,
             grown: Vec::new(),
             grows: false,
+            is_held_up: false,
         }
+    }
+
+    /// True where those who got slabs lately keep several of them: what is small had better not
+    /// keep one more.
+    pub const fn is_held_up(&self) -> bool {
+        self.is_held_up
     }
 
     /// An empty buffer with room for a slab; allocates only when every known slab is in use.
@@ -79,7 +91,15 @@ impl BufferPool {
             let slab = self.grown.swap_remove(at);
             return Some(BufferMut { slab, stale: true });
         }
-        let recent = self.lent.iter().rev().take(RECENT_SCAN).position(is_free);
+        let (mut recent, mut held) = (None, 0usize);
+        for (back, slab) in self.lent.iter().rev().take(RECENT_SCAN).enumerate() {
+            if is_free(slab) {
+                recent = recent.or(Some(back));
+            } else {
+                held = held.saturating_add(1);
+            }
+        }
+        self.is_held_up = held >= HELD_MANY;
         if let Some(back) = recent {
             let at = self.lent.len().checked_sub(back.saturating_add(1))?;
             let slab = self.lent.remove(at)?;
@@ -178,6 +198,25 @@ mod tests {
         again.bytes().push(1);
         assert_eq!(again.bytes().as_ptr(), address);
         assert_eq!(again.bytes().len(), 1);
+    }
+
+    #[test]
+    fn a_pool_tells_when_several_of_the_slabs_lent_last_are_kept() {
+        let mut pool = BufferPool::new(64, 16);
+        let mut lend = || {
+            let buffer = pool.take();
+            (pool.is_held_up(), pool.share(buffer))
+        };
+        let one = lend();
+        let two = lend();
+        assert!(!one.0 && !two.0, "one may well be under way");
+        // Those that come back at once change nothing of that.
+        let told: Vec<bool> = (0..10).map(|_| lend().0).collect();
+        assert_eq!(told, [true; 10]);
+        drop(one);
+        drop(two);
+        let three = lend();
+        assert!(!three.0 && !lend().0);
     }
 
     #[test]

@@ -159,6 +159,8 @@ impl RecvBatch {
     }
 
     fn accept(&mut self, count: usize, port: u16) -> usize {
+        // What comes by the dozen is mostly kept by the dozen.
+        let held_up = self.pool.is_held_up() || count > 1;
         for meta in self.metas.iter().take(count) {
             let Some(mut slab) = self.empty.pop() else {
                 break;
@@ -176,7 +178,7 @@ impl RecvBatch {
             self.parts = self.parts.saturating_add(usize::from(is_part));
             let each = meta.joined_bytes;
             if each == 0 || each >= all.len() {
-                self.datagrams.push(meta.datagram(all, true));
+                self.datagrams.push(meta.datagram(all, (true, held_up)));
                 continue;
             }
             for start in (0..all.len()).step_by(each) {
@@ -185,7 +187,7 @@ impl RecvBatch {
                     break;
                 };
                 let is_last = end == all.len();
-                self.datagrams.push(meta.datagram(payload, is_last));
+                self.datagrams.push(meta.datagram(payload, (is_last, true)));
             }
         }
         self.datagrams.len()
@@ -194,12 +196,13 @@ impl RecvBatch {
 
 impl RecvMeta {
     /// A datagram of those that came as one; the last of them may be cut.
-    fn datagram(&self, payload: SharedBytes, is_last: bool) -> Datagram {
+    fn datagram(&self, payload: SharedBytes, (is_last, is_held_up): (bool, bool)) -> Datagram {
         Datagram {
             payload,
             source: self.source,
             destination: self.destination,
             interface_index: self.interface_index,
+            is_held_up,
             truncated: self.truncated && is_last,
         }
     }

@@ -130,6 +130,28 @@ fn datagrams_are_whole_though_more_are_held_than_the_pool_remembers() {
 }
 
 #[test]
+fn whoever_keeps_datagrams_is_told_so_and_of_those_that_come_together() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(8, 8);
+    let mut next = |count: usize| {
+        for _ in 0..count {
+            let _ = sender.send(receiver.local_addr(), &[b"ping"]).unwrap();
+        }
+        receive(&receiver, count, &mut batch)
+    };
+    let told = |got: &[Datagram]| got.iter().map(|it| it.is_held_up).collect::<Vec<_>>();
+    for _ in 0..20 {
+        assert_eq!(told(&next(1)), [false]);
+    }
+    let together = told(&next(8));
+    assert_eq!(together.last(), Some(&true), "{together:?}");
+    let mut held = next(1);
+    (0..10).for_each(|_| held.extend(next(1)));
+    let told = told(&held);
+    assert!(told.iter().filter(|it| !**it).count() <= 4, "{told:?}");
+}
+
+#[test]
 fn one_by_one_only_one_slab_is_touched() {
     let (sender, receiver) = (v4(), v4());
     let mut batch = RecvBatch::new(8, 8);

@@ -2,6 +2,7 @@
 
 use whimbrel::base::limits::Limits;
 use whimbrel::base::status::SampleRejectedKind;
+use whimbrel::domain::InProcess;
 use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, ReturnCode, StatusKind, WaitSet};
 
 use super::{Blob, PATIENCE, position, tag};
@@ -13,6 +14,7 @@ fn rich_and_poor(memory_bytes_max: usize) -> (DomainParticipant, DomainParticipa
         DomainParticipant::builder(77)
             .domain_tag(&tag)
             .interfaces("lo")
+            .in_process(InProcess::Off)
     };
     let limits = Limits {
         memory_bytes_max,
@@ -101,6 +103,36 @@ fn a_reader_at_the_limit_rejects_holds_back_and_gets_everything_once_it_takes() 
         numbers.extend(taken.iter().filter_map(|it| it.data()).map(|it| it.number));
     }
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+}
+
+/// Octets that a reader holds of samples of 10,000 which came one by one and which nobody takes.
+fn held_of(count: u32, memory_bytes_max: usize) -> usize {
+    let (here, there) = rich_and_poor(memory_bytes_max);
+    let topic = here.create_topic("blobs").unwrap();
+    let qos = DataWriterQos::default().reliable().keep_all();
+    let writer = here.create_datawriter(&topic, qos).unwrap();
+    let topic = there.create_topic::<Blob>("blobs").unwrap();
+    let qos = DataReaderQos::default().reliable().keep_all();
+    let reader = there.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    for number in 0..count {
+        let bytes = vec![number as u8; 10_000];
+        writer.write(&Blob { number, bytes }).unwrap();
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+    }
+    let memory = reader.memory();
+    assert_eq!(memory.samples, count as usize);
+    memory.bytes
+}
+
+#[test]
+fn samples_that_nobody_takes_keep_few_of_the_datagrams_in_which_they_came() {
+    let (copy_bytes, datagram_bytes) = (17_000, 66_000);
+    let held = held_of(40, Limits::DEFAULT.memory_bytes_max);
+    assert!(held < 40 * copy_bytes + 6 * datagram_bytes, "{held}");
+    // Where there is little for all of them, none.
+    let held = held_of(40, 1 << 20);
+    assert!(held < 40 * copy_bytes, "{held}");
 }
 
 #[test]

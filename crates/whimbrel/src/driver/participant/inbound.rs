@@ -21,6 +21,9 @@ use crate::driver::routing::{Peer, Routing};
 use crate::driver::sync::atomic::Ordering;
 use crate::driver::sync::{Arc, lock};
 
+/// So many slabs that still fit the budget are plenty.
+const PLENTY: usize = 64;
+
 impl ParticipantCore {
     /// Gives `inbound` to the endpoints that it is for, and with it what follows it in `rest` for
     /// the same one; gives back the first that is for another.
@@ -87,6 +90,12 @@ impl ParticipantCore {
         Some(core.receive_plain(arrival, ids, &first, rest, |reject| self.reject(reject)))
     }
 
+    /// True where it does not matter to the budget that a sample keeps all of `datagram`.
+    fn has_plenty_for(&self, datagram: &SharedBytes) -> bool {
+        let plenty = datagram.slab_len().saturating_mul(PLENTY);
+        self.budget.has_room(plenty)
+    }
+
     /// The plain message, where `datagram` is one that is compressed as a whole.
     fn inflate(&self, datagram: &SharedBytes) -> Result<Option<InflatedBundle>, Reject> {
         let Some(packed) = PackedMessage::parse(datagram)? else {
@@ -140,6 +149,7 @@ impl Receive for ParticipantCore {
             wall,
             datagram: payload,
             bundle,
+            may_stay: bundle.is_none() && !datagram.is_held_up && self.has_plenty_for(payload),
         };
         let mut routing = self.routing.load();
         let peer = routing.peer(rest.source());
