@@ -29,6 +29,14 @@ macro_rules! status_kinds {
                 }
             }
 
+            /// The status whose bit is the one of this number, from 0.
+            const fn at(number: u32) -> Option<Self> {
+                match number {
+                    $($bit => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+
             /// The standard's name, such as `"DATA_AVAILABLE"`.
             pub const fn name(self) -> &'static str {
                 match self {
@@ -114,12 +122,19 @@ impl StatusMask {
         self.0 &= !kind.bit();
     }
 
-    /// The statuses in the set.
+    /// The statuses in the set, in the order of the bits.
     pub fn iter(self) -> impl Iterator<Item = StatusKind> {
-        StatusKind::ALL
-            .iter()
-            .copied()
-            .filter(move |kind| self.contains(*kind))
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            while left != 0 {
+                let number = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                if let Some(kind) = StatusKind::at(number) {
+                    return Some(kind);
+                }
+            }
+            None
+        })
     }
 }
 

@@ -28,17 +28,16 @@ thread_local! {
 
 /// Empties `slab` but for what is left free at its beginning so that the system fills it quickly.
 pub(super) fn make_room(slab: &mut Vec<u8>) {
-    let skipped = skipped(slab);
+    let skipped = skipped(slab.as_ptr() as usize, slab.capacity());
     slab.truncate(skipped);
     slab.resize(skipped, 0);
 }
 
-/// How many octets at the beginning of `slab` [`make_room`] leaves free.
-pub(super) fn skipped(slab: &Vec<u8>) -> usize {
-    if slab.capacity() < SLAB_BYTES_MIN {
+/// How many octets [`make_room`] leaves free at the beginning of a slab at `at`.
+pub(super) fn skipped(at: usize, slab_bytes: usize) -> usize {
+    if slab_bytes < SLAB_BYTES_MIN {
         return 0;
     }
-    let at = slab.as_ptr() as usize;
     first_where(|skipped| is_filled_quickly(at.wrapping_add(skipped)))
 }
 

@@ -162,12 +162,11 @@ impl RecvBatch {
         // What comes by the dozen is mostly kept by the dozen.
         let held_up = self.pool.is_held_up() || count > 1;
         for meta in self.metas.iter().take(count) {
-            let Some(mut slab) = self.empty.pop() else {
+            let Some(slab) = self.empty.pop() else {
                 break;
             };
-            let bytes = slab.bytes();
-            let skipped = placing::skipped(bytes);
-            if bytes.len() == skipped && meta.source.port() == port {
+            let skipped = placing::skipped(slab.filled().as_ptr() as usize, slab.capacity());
+            if slab.filled().len() == skipped && meta.source.port() == port {
                 self.interrupts += 1;
                 self.pool.share(slab);
                 continue;

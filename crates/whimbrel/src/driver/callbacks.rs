@@ -59,7 +59,7 @@ impl Callbacks {
             queue.thread = Worker::spawn("whimbrel-call", move || worker.work()).ok();
         }
         drop(queue);
-        self.bell.ring();
+        self.bell.ring_after_lock();
     }
 
     /// As [`Callbacks::enqueue`], from the callback thread itself: it looks again before it ends.
@@ -69,14 +69,19 @@ impl Callbacks {
 
     fn work(&self) {
         role::note_driver();
-        while let Task::Tell(target) = self.next() {
+        let mut last: Option<Weak<dyn Dispatch>> = None;
+        while let Task::Tell(next) = self.next() {
+            let is_last = last.as_ref().is_some_and(|last| last.ptr_eq(&next));
             // The last handle of an entity may go here, and with it user code that panics.
             let _ = contain(|| {
-                if let Some(target) = target.upgrade() {
-                    self.bell.receive_with(target.bell());
+                if let Some(target) = next.upgrade() {
+                    if !is_last {
+                        self.bell.receive_with(target.bell());
+                    }
                     target.dispatch();
                 }
             });
+            last = Some(next);
         }
     }
 

@@ -246,7 +246,7 @@ impl Reception {
     }
 
     /// Takes the seat, where it is free and threads can wait here.
-    pub(super) fn sit(self: &Arc<Self>) -> Option<Seat> {
+    pub(super) fn sit(self: Arc<Self>) -> Option<Seat> {
         let can = UdpSocket::CAN_WAIT && self.waiting != Waiting::Sleep;
         if !can || self.is_closed.load(Ordering::SeqCst) {
             return None;
@@ -256,11 +256,12 @@ impl Reception {
             return None;
         }
         if !self.is_taken.load(Ordering::Relaxed) {
-            self.watcher.upgrade()?.watch_not(self).ok()?;
+            self.watcher.upgrade()?.watch_not(&self).ok()?;
             self.is_taken.store(true, Ordering::Relaxed);
         }
         let desk = seat.take()?;
-        Some(Seat::new(Arc::clone(self), desk))
+        drop(seat);
+        Some(Seat::new(self, desk))
     }
 
     /// Lets the `whimbrel-io` thread watch the socket again.
@@ -294,7 +295,9 @@ impl Reception {
         let was_long = now.since(sat_at) > AWAY_MAX;
         let is_back_soon = desk.habit.is_short() && !has_moved;
         self.left_at.store(now.0, Ordering::Relaxed);
-        self.leaves.fetch_add(1, Ordering::Relaxed);
+        // Nobody else changes it: whoever has the desk alone does.
+        let leaves = self.leaves.load(Ordering::Relaxed).wrapping_add(1);
+        self.leaves.store(leaves, Ordering::Relaxed);
         let mut seat = lock(&self.seat);
         *seat = Some(desk);
         if was_long || (!is_back_soon && audience::others_wait()) {

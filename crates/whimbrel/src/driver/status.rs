@@ -353,7 +353,8 @@ impl Dispatch for EntityStatus {
         };
         // DDS 1.4 §2.2.4.2.3: DATA_ON_READERS first; where it is heard, DATA_AVAILABLE is not told.
         let on_readers = StatusMask::of(StatusKind::DataOnReaders);
-        if !self.forward.swap(false, Ordering::SeqCst)
+        let forward = self.forward.load(Ordering::SeqCst);
+        if !(forward && self.forward.swap(false, Ordering::SeqCst))
             && pending.contains(StatusKind::DataAvailable)
             && let Some(parent) = &self.parent
             // A reader has no such status, whatever the mask of its own listener says.

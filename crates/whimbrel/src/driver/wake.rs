@@ -9,7 +9,8 @@
 //! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
 //! whatever does not wait, and drop the last handle of anything.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::compiler_fence;
 use std::task::Waker;
 
 use whimbrel_base::time::Instant;
@@ -20,9 +21,15 @@ use super::contain::contain;
 use super::few::Few;
 use super::reception::{Reception, Seat, Waited};
 use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock};
+use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock, thread_local};
 
 thread_local! {
+    /// The address of the bell at which this thread waits while it receives; zero where it does
+    /// not.
+    static RECEIVES_AT: Cell<usize> = const { Cell::new(0) };
+}
+
+std::thread_local! {
     /// The bell at which this thread waits for the tasks that it polls.
     static WAITED_AT: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
 }
@@ -107,7 +114,13 @@ impl Bell {
     /// As [`Bell::ring`], after a change that whoever listens finds under the same lock under which
     /// it was made: who looked before it was listening by then.
     pub(crate) fn ring_after_lock(&self) {
-        if !self.is_listened_to() {
+        let listening = self.listening.load(Ordering::SeqCst);
+        if listening == 0 {
+            return;
+        }
+        if listening == 1 && RECEIVES_AT.with(Cell::get) == self.address() {
+            // Nobody but this thread, which looks before it waits on.
+            self.rings.fetch_add(1, Ordering::SeqCst);
             return;
         }
         let (tasks, bells, seats) = {
@@ -149,7 +162,11 @@ impl Bell {
 
     fn listen(&self) {
         self.listening.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
+        fence_after_change();
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
     }
 
     /// These tasks no longer listen.
@@ -301,6 +318,34 @@ impl Bell {
     }
 }
 
+/// As a fence after an atomic that was read and written at once, which is one by itself on some
+/// processors.
+fn fence_after_change() {
+    if cfg!(target_arch = "x86_64") {
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Notes for as long as it lives that this thread receives while it waits at a bell.
+struct Receives {
+    before: usize,
+}
+
+impl Receives {
+    fn at(bell: &Bell) -> Self {
+        let before = RECEIVES_AT.with(|it| it.replace(bell.address()));
+        Self { before }
+    }
+}
+
+impl Drop for Receives {
+    fn drop(&mut self) {
+        RECEIVES_AT.with(|it| it.set(self.before));
+    }
+}
+
 /// A thread's place among those who listen, kept also when a check of its panics.
 struct Place<'a> {
     bell: &'a Bell,
@@ -327,7 +372,10 @@ impl<'a> Place<'a> {
             self.sit();
         }
         if let Some(seat) = &mut self.seat {
-            match seat.wait(deadline, || bell.rings.load(Ordering::SeqCst) != seen) {
+            let receives = Receives::at(bell);
+            let waited = seat.wait(deadline, || bell.rings.load(Ordering::SeqCst) != seen);
+            drop(receives);
+            match waited {
                 Waited::Woken => return true,
                 Waited::TimedOut => return false,
                 Waited::Moved => {
@@ -340,14 +388,12 @@ impl<'a> Place<'a> {
     }
 
     fn sit(&mut self) {
-        let reception = lock(&self.bell.listeners).reception.upgrade();
-        let seat = reception.and_then(|reception| reception.sit());
-        if let Some(seat) = &seat {
-            lock(&self.bell.listeners)
-                .seats
-                .push(Arc::clone(seat.reception()));
+        let mut listeners = lock(&self.bell.listeners);
+        let reception = listeners.reception.upgrade();
+        self.seat = reception.and_then(Reception::sit);
+        if let Some(seat) = &self.seat {
+            listeners.seats.push(Arc::clone(seat.reception()));
         }
-        self.seat = seat;
     }
 
     fn stand_up(&mut self) {

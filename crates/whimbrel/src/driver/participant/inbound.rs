@@ -151,13 +151,14 @@ impl Receive for ParticipantCore {
             bundle,
             may_stay: bundle.is_none() && !datagram.is_held_up && self.has_plenty_for(payload),
         };
-        let mut routing = self.routing.load();
+        let routing = self.routing.load();
+        let mut newer = None;
         let peer = routing.peer(rest.source());
-        let heard = peer.and_then(|peer| peer.heard.clone());
+        let heard = peer.and_then(|peer| peer.heard.as_ref());
         let settled = !self.unsettled.load(Ordering::Relaxed);
         let plain = peer.filter(|_| settled);
         let plain = plain.and_then(|it| self.route_plain((&routing, it), arrival, &mut rest));
-        if let (Some(_), Some(heard)) = (&plain, &heard) {
+        if let (Some(_), Some(heard)) = (&plain, heard) {
             heard.note(now);
         }
         let mut next = plain.unwrap_or_else(|| rest.next());
@@ -170,7 +171,7 @@ impl Receive for ParticipantCore {
                     continue;
                 }
             };
-            if let Some(heard) = &heard {
+            if let Some(heard) = heard {
                 // Any valid packet renews a lease, a damaged one does not.
                 heard.note(now);
             }
@@ -182,14 +183,16 @@ impl Receive for ParticipantCore {
             if self.unsettled.load(Ordering::Relaxed) {
                 // What discovery learned before may decide where this goes.
                 self.settle();
-                routing = self.routing.load();
+                newer = Some(self.routing.load());
             }
-            next = self.route(&routing, arrival, inbound, &mut rest);
+            let routing = newer.as_ref().unwrap_or(&routing);
+            next = self.route(routing, arrival, inbound, &mut rest);
         }
     }
 
     fn settle(&self) {
-        if self.unsettled.swap(false, Ordering::Relaxed) {
+        let is_unsettled = self.unsettled.load(Ordering::Relaxed);
+        if is_unsettled && self.unsettled.swap(false, Ordering::Relaxed) {
             self.change(|_, _| ());
         }
     }

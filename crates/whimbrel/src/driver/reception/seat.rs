@@ -79,10 +79,10 @@ impl Seat {
         deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> Waited {
-        let reception = Arc::clone(&self.reception);
         let Some(mut desk) = self.desk.take() else {
             return Waited::Moved;
         };
+        let reception = &*self.reception;
         let waited = loop {
             if is_rung() {
                 break Waited::Woken;
@@ -235,12 +235,14 @@ impl Reception {
         let left = deadline.map(|at| clock::span(at.since(desk.seen_at)));
         let limit = left.filter(|left| *left < SHORT_WAIT);
         let timed = deadline.filter(|_| limit.is_none());
-        self.wake_at
-            .store(timed.map_or(u64::MAX, |at| at.0), Ordering::SeqCst);
+        let wake_at = timed.map_or(u64::MAX, |at| at.0);
+        if self.wake_at.load(Ordering::Relaxed) != wake_at {
+            self.wake_at.store(wake_at, Ordering::SeqCst);
+        }
         if let Some(at) = timed {
             self.arm(at);
         }
-        self.is_waited_at.store(true, Ordering::SeqCst);
+        self.is_waited_at.store(true, Ordering::Relaxed);
         // Orders this before the look at what happened; the other half is in `Bell::ring`.
         fence(Ordering::SeqCst);
         let received = if is_rung() || self.is_closed.load(Ordering::SeqCst) {
@@ -255,7 +257,8 @@ impl Reception {
                 },
             }
         };
-        self.is_waited_at.store(false, Ordering::SeqCst);
+        // Whoever sees this late interrupts in vain.
+        self.is_waited_at.store(false, Ordering::Release);
         received
     }
 }

@@ -30,7 +30,8 @@ impl WriterCore {
         let news = self.settle_with(state, now, shared);
         self.status.tell(news);
         handed.tell();
-        if self.gave_up.swap(false, Ordering::SeqCst) {
+        let gave_up = self.gave_up.load(Ordering::SeqCst);
+        if gave_up && self.gave_up.swap(false, Ordering::SeqCst) {
             self.warn_of_given_up();
         }
     }
@@ -91,13 +92,15 @@ impl WriterCore {
         let deadline = state.machine.poll_timeout().map(|(at, _)| at);
         let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
         let due_at = deadline.unwrap_or(Instant::FAR_FUTURE);
-        self.due_at.store(due_at.0, Ordering::SeqCst);
+        if self.due_at.load(Ordering::SeqCst) != due_at.0 {
+            self.due_at.store(due_at.0, Ordering::SeqCst);
+        }
         drop(state);
         if self.sockets.has_path_news() {
             self.engine.look_at_interfaces_in(Duration::ZERO);
         }
         if let Some(at) = deadline {
-            self.arm(at);
+            self.have_called(at);
         }
         if news { News::RING } else { News::NONE }
     }
