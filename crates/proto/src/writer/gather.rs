@@ -258,13 +258,15 @@ impl Writer {
 
     /// Has what was sealed leave before anybody is told of it.
     pub(super) fn leave_before_speaking(&mut self, now: Instant) {
+        if !self.bundle.is_sealed {
+            return;
+        }
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         let repair = self.repairs.next(&self.readers, ReaderProxy::due);
-        if self.bundle.is_sealed
-            && (self.ask_now
-                || !self.heartbeats_due.is_empty()
-                || due(self.heartbeat.next_at)
-                || due(repair.map(|(at, _)| at)))
+        if self.ask_now
+            || !self.heartbeats_due.is_empty()
+            || due(self.heartbeat.next_at)
+            || due(repair.map(|(at, _)| at))
         {
             self.bundle.leave(Cause::Room);
         }

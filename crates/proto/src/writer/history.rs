@@ -127,6 +127,19 @@ struct Slot {
     change: Option<Change>,
 }
 
+/// What a history has of an instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known {
+    /// It is registered, or has changes kept.
+    pub(super) is_known: bool,
+    /// It is registered.
+    pub(super) is_registered: bool,
+    /// How many changes are kept of it.
+    pub(super) depth: usize,
+    /// The oldest of them.
+    pub(super) oldest: Option<SequenceNumber>,
+}
+
 /// Changes in order, and which of them belong to which instance.
 #[derive(Debug, Default)]
 pub(super) struct HistoryCache {
@@ -153,26 +166,25 @@ impl HistoryCache {
         self.account.held()
     }
 
-    /// True when a change of `instance` whose payloads keep `bytes` fits the budget, once the
-    /// change `replaced` is gone.
+    /// True when a change whose payloads keep `bytes`, of an instance that `is_known` or not, fits
+    /// the budget, once the change `replaced` is gone.
     pub(super) fn has_memory(
         &self,
-        instance: InstanceHandle,
+        is_known: bool,
         bytes: usize,
         replaced: Option<SequenceNumber>,
     ) -> bool {
         let replaced = replaced.and_then(|sequence| self.get(sequence));
         let freed = replaced.map_or(0, held_by);
-        let known = self.knows(instance);
-        let more = bytes.saturating_add(CHANGE_BYTES).saturating_add(if known {
-            0
-        } else {
-            INSTANCE_BYTES
-        });
+        let instance_bytes = if is_known { 0 } else { INSTANCE_BYTES };
+        let more = bytes
+            .saturating_add(CHANGE_BYTES)
+            .saturating_add(instance_bytes);
         self.account.has_room(more.saturating_sub(freed))
     }
 
-    fn settle(&mut self) {
+    /// Counts what is held now.
+    pub(super) fn settle(&mut self) {
         let instances = self.instances.len().saturating_mul(INSTANCE_BYTES);
         self.account
             .set(self.change_bytes.saturating_add(instances));
@@ -213,6 +225,19 @@ impl HistoryCache {
     /// Number of known instances: registered, or with changes kept.
     pub(super) fn instance_count(&self) -> usize {
         self.instances.len()
+    }
+
+    /// What there is of `instance`.
+    pub(super) fn known(&self, instance: InstanceHandle) -> Known {
+        let Some(known) = self.instances.get(instance) else {
+            return Known::default();
+        };
+        Known {
+            is_known: true,
+            is_registered: known.registered,
+            depth: known.sequences.len(),
+            oldest: known.sequences.front().copied(),
+        }
     }
 
     /// True when `instance` is registered or has changes kept.
@@ -333,20 +358,37 @@ impl HistoryCache {
 
     /// Forgets the change numbered `sequence`; false where it was not kept.
     pub(super) fn remove(&mut self, sequence: SequenceNumber) -> bool {
+        let was_kept = self.give_way(sequence);
+        if was_kept {
+            self.settle();
+        }
+        was_kept
+    }
+
+    /// As [`HistoryCache::remove`], but what is held is to be counted later: by
+    /// [`HistoryCache::push`], or [`HistoryCache::settle`].
+    pub(super) fn give_way(&mut self, sequence: SequenceNumber) -> bool {
         let position = self.position(sequence);
-        let Some(slot) = position.and_then(|at| self.slots.get_mut(at)) else {
+        let was_kept = position.is_some_and(|at| self.vacate(at));
+        if was_kept {
+            self.sweep();
+        }
+        was_kept
+    }
+
+    /// Leaves a tombstone at `at`; false where there is one.
+    fn vacate(&mut self, at: usize) -> bool {
+        let Some(slot) = self.slots.get_mut(at) else {
             return false;
         };
         let Some(change) = &slot.change else {
             return false;
         };
-        let (instance, bytes) = (change.instance, held_by(change));
+        let (sequence, instance, bytes) = (slot.sequence, change.instance, held_by(change));
         slot.change = None;
         self.live = self.live.saturating_sub(1);
         self.change_bytes = self.change_bytes.saturating_sub(bytes);
         self.forget_in_instance(instance, sequence);
-        self.settle();
-        self.sweep();
         true
     }
 
@@ -380,22 +422,11 @@ impl HistoryCache {
     /// Forgets every change numbered up to `last`, oldest first.
     pub(super) fn remove_through(&mut self, last: SequenceNumber) {
         let before = self.live;
-        let mut passed = 0;
-        while let Some(slot) = self.slots.get_mut(passed)
-            && slot.sequence <= last
-        {
-            passed = passed.saturating_add(1);
-            let sequence = slot.sequence;
-            let Some(change) = &slot.change else {
-                continue;
-            };
-            let (instance, bytes) = (change.instance, held_by(change));
-            slot.change = None;
-            self.live = self.live.saturating_sub(1);
-            self.change_bytes = self.change_bytes.saturating_sub(bytes);
-            self.forget_in_instance(instance, sequence);
+        let mut at = 0;
+        while self.slots.get(at).is_some_and(|it| it.sequence <= last) {
+            self.vacate(at);
+            at = at.saturating_add(1);
         }
-        self.slots.drain(..passed);
         if self.live != before {
             self.settle();
             self.sweep();
@@ -536,10 +567,10 @@ mod tests {
         }
         assert_eq!(budget.held(), 10 * (4 + CHANGE_BYTES + INSTANCE_BYTES));
         assert_eq!(history.held_bytes(), budget.held());
-        assert!(!history.has_memory(InstanceHandle::NIL, 9000, None));
+        assert!(!history.has_memory(history.knows(InstanceHandle::NIL), 9000, None));
         history.remove_through(SequenceNumber(10));
         assert_eq!(budget.held(), 0);
-        assert!(history.has_memory(InstanceHandle::NIL, 9000, None));
+        assert!(history.has_memory(history.knows(InstanceHandle::NIL), 9000, None));
         history.register(InstanceHandle([1; 16]));
         assert_eq!(budget.held(), INSTANCE_BYTES);
         drop(history);

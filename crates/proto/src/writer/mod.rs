@@ -304,9 +304,8 @@ impl Writer {
                 bytes_max: self.config.sample_bytes_max,
             });
         }
-        if !self.history.knows(new.instance)
-            && self.history.instance_count() >= self.config.instances_max
-        {
+        let known = self.history.known(new.instance);
+        if !known.is_known && self.history.instance_count() >= self.config.instances_max {
             return Err(WriteError::TooManyInstances);
         }
         let mut kind = new.kind;
@@ -315,11 +314,12 @@ impl Writer {
             kind = ChangeKind::DisposedUnregistered;
         }
         let bytes = slab_bytes(&new.payload, &new.packed);
-        let replaced = self.replaced_by(new);
-        if !self.history.has_memory(new.instance, bytes, replaced) {
+        let replaced = self.replaced_by(&known);
+        if !self.history.has_memory(known.is_known, bytes, replaced) {
             return Err(WriteError::OutOfMemory);
         }
-        if !self.make_room(new) {
+        if !self.make_room(new, known) {
+            self.history.settle();
             self.bundle.leave(Cause::Room);
             self.blocked_since.get_or_insert(now);
             let patience = self.config.heartbeat_period;
@@ -342,7 +342,7 @@ impl Writer {
             fragment_bytes,
             charged_bytes,
         });
-        self.note_kind(kind, instance, sequence);
+        self.note_kind(kind, (instance, known.is_registered), sequence);
         self.gather(now, pressed);
         Ok(sequence)
     }
@@ -356,8 +356,13 @@ impl Writer {
         self.window.note_written(bytes)
     }
 
-    /// Notes what a change of `kind` makes of its instance.
-    fn note_kind(&mut self, kind: ChangeKind, instance: InstanceHandle, sequence: SequenceNumber) {
+    /// Notes what a change of `kind` makes of its instance, which `is_registered` or not.
+    fn note_kind(
+        &mut self,
+        kind: ChangeKind,
+        (instance, is_registered): (InstanceHandle, bool),
+        sequence: SequenceNumber,
+    ) {
         if kind.unregisters() {
             self.history.unregister(instance);
             // A late joiner has no use for the end of what it never saw.
@@ -367,7 +372,9 @@ impl Writer {
             }
             return;
         }
-        self.history.register(instance);
+        if !is_registered {
+            self.history.register(instance);
+        }
         if kind.disposes() {
             self.endings.dispose(instance, sequence);
         } else {

@@ -2,29 +2,33 @@
 
 use whimbrel_base::sequence::SequenceNumber;
 
+use super::history::Known;
 use super::window::is_crowded_above;
 use super::{NewChange, Writer};
 
 impl Writer {
-    /// The change whose place `new` takes where HISTORY keeps no more of its instance.
-    pub(super) fn replaced_by(&self, new: &NewChange) -> Option<SequenceNumber> {
+    /// The change whose place a new one of an instance takes, where HISTORY keeps no more of that
+    /// instance than is `known`.
+    pub(super) fn replaced_by(&self, known: &Known) -> Option<SequenceNumber> {
         let depth = self.config.depth?.max(1);
-        let full = self.history.depth(new.instance) >= depth;
-        full.then(|| self.history.oldest(new.instance)).flatten()
+        known.oldest.filter(|_| known.depth >= depth)
     }
 
-    /// Removes what history's rules give up for `new`; false when it must wait.
-    pub(super) fn make_room(&mut self, new: &NewChange) -> bool {
+    /// Removes what history's rules give up for `new`, of whose instance there is what is `known`;
+    /// false when it must wait. What is held is then still to be counted.
+    pub(super) fn make_room(&mut self, new: &NewChange, known: Known) -> bool {
+        let mut known = known;
         if let Some(depth) = self.config.depth {
-            while self.history.depth(new.instance) >= depth.max(1) {
-                let Some(oldest) = self.history.oldest(new.instance) else {
+            while known.depth >= depth.max(1) {
+                let Some(oldest) = known.oldest else {
                     break;
                 };
                 let unsent = oldest > self.pushed && !self.audience.destinations().is_empty();
                 if unsent && !self.seal() {
                     return false;
                 }
-                self.history.remove(oldest);
+                self.history.give_way(oldest);
+                known = self.history.known(new.instance);
             }
         } else if !self
             .window
@@ -32,11 +36,11 @@ impl Writer {
         {
             return false;
         }
-        while self.history.depth(new.instance) >= self.config.samples_per_instance_max {
-            let oldest = self.history.oldest(new.instance);
-            if !oldest.is_some_and(|oldest| self.evict(oldest)) {
+        while known.depth >= self.config.samples_per_instance_max {
+            if !known.oldest.is_some_and(|oldest| self.evict(oldest)) {
                 return false;
             }
+            known = self.history.known(new.instance);
         }
         while self.history.len() >= self.config.samples_max {
             if !self.evict(self.history.first()) {
@@ -58,6 +62,6 @@ impl Writer {
     }
 
     fn evict(&mut self, sequence: SequenceNumber) -> bool {
-        sequence <= self.acked && self.history.remove(sequence)
+        sequence <= self.acked && self.history.give_way(sequence)
     }
 }
