@@ -1,5 +1,6 @@
 //! A scenario being played: nodes on a network, and the model that watches.
 
+mod acts;
 mod applications;
 mod clock;
 mod crashes;
@@ -8,6 +9,7 @@ mod handed;
 mod health;
 mod in_process;
 mod lives;
+mod outcome;
 mod plan;
 mod recovery;
 
@@ -29,6 +31,7 @@ use whimbrel_proto::{
 use whimbrel_wire::pretty;
 
 use self::handed::Handed;
+pub use self::outcome::Outcome;
 use self::plan::{Planned, Todo};
 use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
@@ -49,41 +52,6 @@ const STEPS_MAX: u64 = 5_000_000;
 
 /// What a small sample costs beside its octets: headers, and its part of heartbeats and answers.
 const SAMPLE_OVERHEAD_BYTES: u64 = 100;
-
-/// How a scenario went.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Outcome {
-    /// What was wrong; empty when nothing was.
-    pub findings: Vec<String>,
-    /// Hash of all traffic.
-    pub hash: u64,
-    /// Octets sent.
-    pub sent_bytes: u64,
-    /// Octets that must have been sent if nothing were ever lost: samples times their receivers.
-    pub useful_bytes: u64,
-    /// Virtual time from healing to rest.
-    pub settled_after: Duration,
-    /// Virtual time from healing until the matches were those of a whole network.
-    pub matched_after: Duration,
-    /// Virtual time played.
-    pub played: Duration,
-    /// Datagrams sent.
-    pub datagrams: u64,
-    /// Messages in which samples of several writers left.
-    pub shared_messages: u64,
-    /// Datagrams for which there was no room in a node's queue.
-    pub overflowed: u64,
-    /// Answers of readers without reliability to whether they have taken in what was sent.
-    pub credits: u64,
-    /// Changes that readers took from writers of their node past the network.
-    pub handed: u64,
-    /// Of these, those that no history has held.
-    pub passed: u64,
-    /// Of these, those that were not encoded.
-    pub unencoded: u64,
-    /// Steps taken.
-    pub steps: u64,
-}
 
 /// A scenario at some moment.
 pub struct World {
@@ -321,172 +289,6 @@ impl World {
         }
         let next = self.nodes[node].next_at();
         self.next_of_node[node] = next.map(|at| self.scenario.clocks[node].reached(at));
-    }
-
-    fn act(&mut self, todo: Todo) {
-        self.note(|| format!("{todo:?}"));
-        match todo {
-            Todo::Act(action) => self.act_out(action),
-            Todo::Heal => self.heal(),
-            Todo::WriterLearns { writer, reader } => self.writer_learns(writer, reader),
-            Todo::WriterForgets { writer, reader } => {
-                self.writer_forgets(writer, reader, true);
-                self.settle_all();
-            }
-            Todo::ReaderForgets { reader, writer } => {
-                self.reader_forgets(reader, writer);
-                self.settle_all();
-            }
-            Todo::ReaderLearns { reader, writer } => self.reader_learns(reader, writer),
-            Todo::Boot { node, same_prefix } => self.boot(node, same_prefix),
-            Todo::Rest => self.look_for_rest(),
-        }
-    }
-
-    fn act_out(&mut self, action: Action) {
-        let node = match action {
-            Action::StartWriter(plan) | Action::StopWriter(plan) => {
-                self.scenario.writers[plan].node
-            }
-            Action::Write { writer, .. } => self.scenario.writers[writer].node,
-            Action::StartReader(plan) | Action::StopReader(plan) => {
-                self.scenario.readers[plan].node
-            }
-            Action::Partition { from, to, span } => {
-                if !self.healed {
-                    self.network.partition(from, to, self.now.after(span));
-                }
-                return;
-            }
-            Action::Pause { node, span } => {
-                if !self.healed {
-                    let until = self.now.after(span);
-                    self.network.pause(node, until);
-                    self.recovery.note_pause(until.min(self.scenario.heals_at));
-                }
-                return;
-            }
-            Action::SetWallClock { node, step_ns } => {
-                let all = 0..self.nodes.len();
-                for node in all.filter(|it| node.is_none_or(|node| node == *it)) {
-                    self.wall_offsets_ns[node] += step_ns;
-                }
-                return;
-            }
-            Action::Crash {
-                node,
-                down,
-                same_prefix,
-            } => return self.crash(node, down, same_prefix),
-            Action::Leave { node } => return self.leave(node),
-            Action::Restart { node, same_prefix } => return self.restart(node, same_prefix),
-        };
-        if self.is_away(node, action) {
-            return;
-        }
-        let awake_at = self.network.paused_until(node);
-        if awake_at > self.now {
-            return self.plan(awake_at, Todo::Act(action));
-        }
-        match action {
-            Action::StartWriter(plan) => self.start_writer(plan),
-            Action::StopWriter(plan) => self.stop_writer(plan),
-            Action::StartReader(plan) => self.start_reader(plan),
-            Action::StopReader(plan) => self.stop_reader(plan),
-            _ => self.write(node, action),
-        }
-        self.settle(node);
-    }
-
-    fn heal(&mut self) {
-        self.healed = true;
-        self.recovery.note_change(self.now);
-        self.network.heal(self.now);
-        for node in 0..self.nodes.len() {
-            let here = self.here(node);
-            for slot in &mut self.nodes[node].readers {
-                slot.take_period = Duration::ZERO;
-                slot.takes_at = Some(here);
-            }
-            self.settle(node);
-        }
-    }
-
-    fn finish(mut self, steps: u64) -> Outcome {
-        let settled_after = self.now.since(self.scenario.heals_at);
-        if self.model.findings().is_empty() {
-            self.check_rest();
-            self.check_health();
-            let statistics = self.network.statistics();
-            let lost = statistics.lost
-                + statistics.partitioned
-                + statistics.too_long
-                + statistics.overflowed
-                + statistics.damaged;
-            let reordered = self
-                .scenario
-                .faults
-                .iter()
-                .any(|link| link.reorder_permille > 0);
-            self.model.finish(lost == 0 && !reordered);
-            self.check_traffic();
-        }
-        Outcome {
-            findings: self.model.findings().to_vec(),
-            hash: self.network.hash().value(),
-            sent_bytes: self.network.statistics().sent_bytes,
-            useful_bytes: self.useful_bytes,
-            shared_messages: self.shared_messages,
-            overflowed: self.network.statistics().overflowed,
-            credits: self.credits(),
-            handed: self.handed.taken,
-            passed: self.handed.passed,
-            unencoded: self.handed.unencoded,
-            settled_after,
-            matched_after: self
-                .recovery
-                .matched_at
-                .map_or(settled_after, |at| at.since(self.scenario.heals_at)),
-            played: self.now.since(START),
-            datagrams: self.network.statistics().sent,
-            steps,
-        }
-    }
-
-    /// Answers of readers that acknowledge nothing.
-    fn credits(&self) -> u64 {
-        let slots = self.nodes.iter().flat_map(|node| &node.readers);
-        let asked = slots.filter(|slot| !self.scenario.readers[slot.plan].reliable);
-        asked.map(|slot| slot.machine.statistics().acknacks).sum()
-    }
-
-    fn check_rest(&mut self) {
-        let slots = self.nodes.iter().flat_map(|node| &node.writers);
-        for slot in slots {
-            let (acked, last) = (
-                slot.machine.acknowledged_through(),
-                slot.machine.last_sequence(),
-            );
-            if !slot.pending.is_empty() {
-                self.model
-                    .finding(format!("{:?} is blocked for ever", slot.id));
-            } else if acked != last {
-                self.model
-                    .finding(format!("{:?} rests at {acked:?} of {last:?}", slot.id));
-            }
-        }
-        let slots = self.nodes.iter().flat_map(|node| &node.readers);
-        for slot in slots {
-            if !slot.machine.has_history() {
-                self.model
-                    .finding(format!("{:?} waits for history for ever", slot.id));
-            }
-            if slot.machine.reassembly_bytes() > 0 {
-                let bytes = slot.machine.reassembly_bytes();
-                self.model
-                    .finding(format!("{:?} keeps {bytes} octets of fragments", slot.id));
-            }
-        }
     }
 }
 

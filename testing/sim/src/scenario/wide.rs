@@ -1,5 +1,7 @@
 //! Scenarios of the kind [`Kind::Wide`](super::Kind::Wide).
 
+use super::sharing::{hands_over, tells_queue};
+use super::trouble::links;
 use super::*;
 
 /// How far wall clocks jump.
