@@ -46,6 +46,7 @@ pub mod discovery;
 pub mod message;
 pub mod outbox;
 mod packing;
+pub mod parcel;
 pub mod participant;
 mod patience;
 pub mod peer;

@@ -8,16 +8,13 @@
 
 use std::sync::Mutex as StdMutex;
 
-use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::sorted::SortedMap;
-use whimbrel_base::time::Timestamp;
-use whimbrel_proto::cache::CacheChange;
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::reader::Offer;
+use whimbrel_proto::parcel::Parcel;
 use whimbrel_proto::value::SharedValue;
-use whimbrel_proto::writer::{NewChange, Writer};
+use whimbrel_proto::writer::Writer;
 
 use super::contain::contain;
 use super::manners::Manners;
@@ -39,18 +36,6 @@ pub(crate) struct Neighbour {
     core: Arc<ReaderCore>,
     /// It takes values as its writer has them.
     takes_values: bool,
-}
-
-/// What is handed over.
-pub(super) struct Parcel<'a> {
-    pub(super) writer: Guid,
-    pub(super) change: &'a mut NewChange,
-    /// The data as the program has it, where it shares that.
-    pub(super) value: &'a mut Option<SharedValue>,
-    /// The serialized key, where it is known.
-    pub(super) key: &'a [u8],
-    /// When it arrives.
-    pub(super) reception: Timestamp,
 }
 
 /// A participant of this process.
@@ -127,7 +112,7 @@ impl Neighbour {
         discarded: &mut Vec<SharedValue>,
     ) -> Option<bool> {
         let mut state = self.core.lock();
-        let change = parcel.change_for(self, of)?;
+        let change = parcel.change_for(self.takes_values, of)?;
         self.core
             .take_over(&mut state, change, parcel.key, discarded)
     }
@@ -139,99 +124,14 @@ impl Neighbour {
         parcel: &mut Parcel<'_>,
         discarded: &mut Vec<SharedValue>,
     ) -> bool {
-        if !parcel.suits(self) {
+        if !parcel.suits(self.takes_values) {
             return false;
         }
-        let offer = parcel.offer(self, sequence);
+        let offer = parcel.offer(self.takes_values, sequence);
         let mut state = self.core.lock();
-        let change = || parcel.moved(self, sequence);
+        let change = || parcel.moved(self.takes_values, sequence);
         let news = state.machine.take_data(&offer, change);
         self.core.note_taken(&mut state, news, discarded).is_some()
-    }
-}
-
-impl<'a> Parcel<'a> {
-    /// False where it is a value only, and `neighbour` takes none.
-    fn suits(&self, neighbour: &Neighbour) -> bool {
-        let only_value = self.value.is_some() && self.change.payload.is_empty();
-        neighbour.takes_values || !only_value
-    }
-
-    /// Whether `neighbour`, which it suits, gets the value: not where the key is not known yet and
-    /// what is encoded tells it.
-    fn comes_by_value(&self, neighbour: &Neighbour) -> bool {
-        let tells_key = self.change.instance.is_nil() || !self.key.is_empty();
-        let best = tells_key || self.change.payload.is_empty();
-        neighbour.takes_values && self.value.is_some() && best
-    }
-
-    /// As `neighbour` takes it; `None` where it does not.
-    fn change_for(
-        &self,
-        neighbour: &Neighbour,
-        (sequence, kind): (SequenceNumber, ChangeKind),
-    ) -> Option<CacheChange> {
-        if !self.suits(neighbour) {
-            return None;
-        }
-        let value = self
-            .value
-            .clone()
-            .filter(|_| self.comes_by_value(neighbour));
-        let payload = if value.is_some() {
-            SharedBytes::default()
-        } else {
-            self.change.payload.whole()
-        };
-        Some(self.change_of(sequence, kind, payload, value))
-    }
-
-    /// As `neighbour` takes it, which it suits; nothing is left here.
-    fn moved(&mut self, neighbour: &Neighbour, sequence: SequenceNumber) -> CacheChange {
-        let by_value = self.comes_by_value(neighbour);
-        let value = self.value.take().filter(|_| by_value);
-        let payload = if value.is_some() {
-            SharedBytes::default()
-        } else {
-            std::mem::take(&mut self.change.payload).into_whole()
-        };
-        self.change_of(sequence, ChangeKind::Alive, payload, value)
-    }
-
-    /// What is offered to `neighbour`, which it suits.
-    fn offer(&self, neighbour: &Neighbour, sequence: SequenceNumber) -> Offer<'a> {
-        let by_value = self.comes_by_value(neighbour);
-        Offer {
-            writer: self.writer,
-            sequence,
-            instance: self.change.instance,
-            bytes: self.bytes(),
-            key: by_value.then_some(self.key),
-        }
-    }
-
-    fn change_of(
-        &self,
-        sequence: SequenceNumber,
-        kind: ChangeKind,
-        payload: SharedBytes,
-        value: Option<SharedValue>,
-    ) -> CacheChange {
-        CacheChange {
-            writer: self.writer,
-            instance: self.change.instance,
-            kind,
-            payload,
-            value,
-            source_timestamp: self.change.timestamp,
-            reception_timestamp: self.reception,
-            sequence,
-        }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        let value = self.value.as_ref().map_or(0, SharedValue::bytes);
-        value.max(self.change.payload.slab_len())
     }
 }
 
@@ -248,11 +148,12 @@ pub(super) fn hand_to_all(
         [first, rest @ ..] => {
             let mut state = first.core.lock();
             // First, as the last one leaves nothing of it.
-            let Some(change) = parcel.change_for(first, (sequence, ChangeKind::Alive)) else {
+            let of = (sequence, ChangeKind::Alive);
+            let Some(change) = parcel.change_for(first.takes_values, of) else {
                 return false;
             };
             let key = parcel.key;
-            let offer = parcel.offer(first, sequence);
+            let offer = parcel.offer(first.takes_values, sequence);
             state.machine.would_take_data(&offer)
                 && hand_to_all(rest, sequence, parcel, discarded)
                 && first

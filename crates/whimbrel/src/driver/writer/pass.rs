@@ -6,10 +6,11 @@ use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 use whimbrel_proto::change::ChangeKind;
+use whimbrel_proto::parcel::Parcel;
 use whimbrel_proto::writer::WriteError;
 
 use super::{Draft, WriterCore, WriterState};
-use crate::driver::neighbours::{self, Parcel, Told};
+use crate::driver::neighbours::{self, Told};
 use crate::driver::sync::MutexGuard;
 
 impl WriterCore {
