@@ -163,8 +163,8 @@ pub fn takes_batches(scenario: &Scenario, node: usize) -> bool {
     is_told(scenario) || scenario.forms && drawn()
 }
 
-/// Whether the program shares what the writer of a plan writes with readers of its node, instead
-/// of having it encoded for them.
+/// Whether the program shares what the writer of a plan writes with readers of its process,
+/// instead of having it encoded for them.
 pub fn shares_values(scenario: &Scenario, plan: usize) -> bool {
     scenario.forms && draw(scenario, 10, plan).is_multiple_of(2)
 }

@@ -1,4 +1,4 @@
-//! One process on the virtual network: machines and the loop that drives them, in the way of the
+//! A participant on the virtual network: machines and the loop that drives them, in the way of the
 //! real driver: route a datagram, change a machine, drain it.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -38,7 +38,7 @@ pub struct WriterSlot {
     pub blocked: bool,
     /// By which whole messages leave compressed.
     pub codec: CompressionIds,
-    /// Matched readers of its node, to which it hands what they take.
+    /// Matched readers of its process, to which it hands what they take.
     pub neighbours: BTreeMap<Guid, ReaderId>,
     changed: bool,
 }

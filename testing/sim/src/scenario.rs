@@ -73,14 +73,14 @@ pub enum Action {
         /// How long.
         span: Duration,
     },
-    /// A node stands still for a time.
+    /// A node stands still for a time, with all of its process.
     Pause {
         /// Which.
         node: NodeIndex,
         /// How long.
         span: Duration,
     },
-    /// A node ends without a word and begins anew.
+    /// A node ends without a word and begins anew; others of its process stay.
     Restart {
         /// Which.
         node: NodeIndex,
@@ -90,12 +90,12 @@ pub enum Action {
     },
     /// The wall clock is set.
     SetWallClock {
-        /// Whose; everybody's where there is none.
+        /// Whose, and of all in its process; everybody's where there is none.
         node: Option<NodeIndex>,
         /// By how much, in nanoseconds.
         step_ns: i64,
     },
-    /// A node ends without a word, and begins anew after a while.
+    /// A node ends without a word, with all of its process, and begins anew after a while.
     Crash {
         /// Which.
         node: NodeIndex,
@@ -104,7 +104,7 @@ pub enum Action {
         /// With the GUID prefix it had.
         same_prefix: bool,
     },
-    /// A node says goodbye and does not come back.
+    /// A node says goodbye and does not come back; others of its process stay.
     Leave {
         /// Which.
         node: NodeIndex,
@@ -122,6 +122,8 @@ pub struct Scenario {
     pub discovery: bool,
     /// On which host each node is.
     pub hosts: Vec<usize>,
+    /// In whose process each node is: in its own, or in that of the first of several.
+    pub processes: Vec<NodeIndex>,
     /// The topics have a key with so many values.
     pub keys: Option<u32>,
     /// Topics without key all the same.
@@ -152,7 +154,7 @@ pub struct Scenario {
     pub queue_bytes_max: usize,
     /// Participants say how much that is, as they do where their system tells them.
     pub queue_told: bool,
-    /// Writers hand what they write to readers of their node, past the network.
+    /// Writers hand what they write to readers of their process, past the network.
     pub in_process: bool,
     /// What a node takes to handle a datagram.
     pub service: Duration,
@@ -189,6 +191,17 @@ impl Scenario {
     pub fn told_queue_bytes(&self) -> u32 {
         let told = u32::try_from(self.queue_bytes_max).unwrap_or(u32::MAX);
         if self.queue_told { told } else { 0 }
+    }
+
+    /// True for a node and itself, and for participants of one process.
+    pub fn share_process(&self, one: NodeIndex, other: NodeIndex) -> bool {
+        self.processes[one] == self.processes[other]
+    }
+
+    /// The nodes in the process of `node`, itself too.
+    pub fn process_of(&self, node: NodeIndex) -> Vec<NodeIndex> {
+        let all = 0..self.processes.len();
+        all.filter(|it| self.share_process(node, *it)).collect()
     }
 
     /// True when datagrams get through between two nodes both ways.

@@ -120,7 +120,8 @@ impl Shrinker {
 
     fn simplify(&mut self) {
         self.change(|it| it.forms = false);
-        let changes: [fn(&mut Scenario); 15] = [
+        let changes: [fn(&mut Scenario); 16] = [
+            |it| it.processes = (0..it.hosts.len()).collect(),
             |it| it.clocks.fill(ClockPlan::default()),
             |it| it.subnets.fill(0),
             |it| it.deaf.clear(),
@@ -192,6 +193,8 @@ fn without_node(scenario: &mut Scenario, gone: NodeIndex) {
         from != gone && to != gone
     });
     scenario.hosts.remove(gone);
+    scenario.processes.remove(gone);
+    name_by_first(&mut scenario.processes);
     scenario.subnets.remove(gone);
     scenario.clocks.remove(gone);
     let down = |node: &mut NodeIndex| *node -= usize::from(*node > gone);
@@ -234,6 +237,14 @@ fn without_node(scenario: &mut Scenario, gone: NodeIndex) {
         }
         _ => true,
     });
+}
+
+/// Names each process by the first of its nodes.
+fn name_by_first(processes: &mut [NodeIndex]) {
+    let named = processes.to_vec();
+    for it in processes {
+        *it = named.iter().position(|other| other == it).unwrap_or(0);
+    }
 }
 
 fn without_writer(scenario: &mut Scenario, gone: usize) {

@@ -11,6 +11,7 @@ mod in_process;
 mod lives;
 mod outcome;
 mod plan;
+mod processes;
 mod recovery;
 
 use std::cmp::Reverse;
@@ -33,6 +34,7 @@ use whimbrel_wire::pretty;
 use self::handed::Handed;
 pub use self::outcome::Outcome;
 use self::plan::{Planned, Todo};
+use self::processes::Processes;
 use self::recovery::Recovery;
 use crate::addresses::{address, addresses, data_group, groups};
 use crate::forms;
@@ -61,8 +63,7 @@ pub struct World {
     nodes: Vec<Node>,
     next_of_node: Vec<Option<Instant>>,
     lives: Vec<u8>,
-    /// Processes that have run.
-    processes: u32,
+    processes: Processes,
     todos: BinaryHeap<Reverse<Planned>>,
     order: u64,
     now: Instant,
@@ -122,7 +123,7 @@ impl World {
                 .collect(),
             next_of_node: vec![None; count],
             lives: vec![0; count],
-            processes: 0,
+            processes: Processes::default(),
             todos: BinaryHeap::new(),
             order: 0,
             now: START,
@@ -249,8 +250,24 @@ impl World {
         }
     }
 
-    /// Drains a node's machines and lets its applications act on what they report, until all rest.
+    /// Drains the machines of a node and of others in its process and lets their applications act
+    /// on what they report, until all rest.
     fn settle(&mut self, node: NodeIndex) {
+        let process = self.scenario.process_of(node);
+        loop {
+            process.iter().for_each(|it| self.settle_alone(*it));
+            let rests = !process.iter().any(|it| self.nodes[*it].is_changed());
+            if rests || !self.model.findings().is_empty() {
+                break;
+            }
+        }
+        for node in process {
+            let next = self.nodes[node].next_at();
+            self.next_of_node[node] = next.map(|at| self.scenario.clocks[node].reached(at));
+        }
+    }
+
+    fn settle_alone(&mut self, node: NodeIndex) {
         loop {
             let (mut sent, mut reports) = (Sent::default(), Vec::new());
             let here = self.here(node);
@@ -287,8 +304,6 @@ impl World {
                 break;
             }
         }
-        let next = self.nodes[node].next_at();
-        self.next_of_node[node] = next.map(|at| self.scenario.clocks[node].reached(at));
     }
 }
 

@@ -24,6 +24,7 @@ impl Scenario {
             hosts: (0..nodes)
                 .map(|node| if random.chance(300) { 0 } else { node })
                 .collect(),
+            processes: (0..nodes).collect(),
             keys,
             keyless: Vec::new(),
             subnets: vec![0; nodes],
@@ -52,8 +53,10 @@ impl Scenario {
         scenario.add_endpoints(&mut random, nodes);
         scenario.share_host();
         scenario.share_node();
+        scenario.join_processes();
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
+        scenario.part_processes(lasts);
         if discovery {
             scenario.prepare_discovery(&mut random);
         }

@@ -56,6 +56,7 @@ impl fmt::Display for Scenario {
         for node in 0..self.hosts.len() {
             let line = Line::new("node")
                 .word("host", self.hosts[node])
+                .unless("process", self.processes[node], node)
                 .unless("subnet", self.subnets[node], 0)
                 .flag("deaf", self.deaf.contains(&node))
                 .flag("anonymous", self.anonymous.contains(&node))

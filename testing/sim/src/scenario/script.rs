@@ -9,15 +9,16 @@
 //! network discovery forms multicast datagram-bytes=1472 heals=2s lease=3s
 //! topics keys=5 keyless=1
 //! node host=0 subnet=0
+//! node host=0 subnet=0 process=0
 //! node host=1 subnet=0 deaf anonymous drift-ppm=20 origin-ns=5000
-//! link from=0 to=1 loss=200 delay=5ms
-//! link from=1 to=0 closed
+//! link from=0 to=2 loss=200 delay=5ms
+//! link from=2 to=1 closed
 //! writer node=0 topic=0 reliable durable depth=3
-//! reader node=1 topic=0 reliable
+//! reader node=2 topic=0 reliable
 //! at 0s start writer=0
 //! at 0s start reader=0
 //! at 10ms write writer=0 kind=alive key=1 bytes=40
-//! at 1s crash node=1 down=500ms same-prefix
+//! at 1s crash node=2 down=500ms same-prefix
 //! ```
 
 use super::*;
@@ -70,6 +71,7 @@ fn read_line(scenario: &mut Scenario, links: &mut Vec<LinkLine>, line: &str) -> 
         "node" => {
             let node = scenario.hosts.len();
             scenario.hosts.push(words.number("host", node)?);
+            scenario.processes.push(words.number("process", node)?);
             scenario.subnets.push(words.number("subnet", 0)?);
             if words.flag("deaf") {
                 scenario.deaf.push(node);
@@ -256,6 +258,7 @@ impl Scenario {
             forms: false,
             discovery: false,
             hosts: Vec::new(),
+            processes: Vec::new(),
             keys: None,
             keyless: Vec::new(),
             subnets: Vec::new(),
@@ -287,6 +290,8 @@ impl Scenario {
         let nodes = self.hosts.len();
         let node = |node: usize| node < nodes;
         let mut right = nodes > 0 && self.blocked.iter().all(|(a, b)| node(*a) && node(*b));
+        let first = |(index, of): (usize, &usize)| *of <= index && self.processes[*of] == *of;
+        right &= self.processes.iter().enumerate().all(first);
         right &= self.writers.iter().all(|plan| node(plan.node));
         right &= self.readers.iter().all(|plan| node(plan.node));
         for (_, action) in &self.actions {

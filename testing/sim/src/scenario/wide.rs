@@ -20,6 +20,7 @@ impl Scenario {
             forms: true,
             discovery: true,
             hosts: vec![0; nodes],
+            processes: (0..nodes).collect(),
             keys: random.chance(600).then(|| random.pick(&[1, 2, 5, 30])),
             keyless: if random.chance(300) { vec![1] } else { vec![] },
             subnets: vec![0; nodes],
@@ -50,9 +51,11 @@ impl Scenario {
         scenario.add_wide_endpoints(&mut random, nodes);
         scenario.share_host();
         scenario.share_node();
+        scenario.join_processes();
         scenario.add_writes(&mut random, lasts);
         scenario.add_trouble(&mut random, lasts, nodes);
         scenario.add_wide_trouble(&mut random, lasts);
+        scenario.part_processes(lasts);
         if heavy && nodes < 5 {
             scenario.add_heavy_writes(&mut random, lasts);
         }

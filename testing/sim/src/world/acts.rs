@@ -41,15 +41,18 @@ impl World {
             Action::Pause { node, span } => {
                 if !self.healed {
                     let until = self.now.after(span);
-                    self.network.pause(node, until);
+                    for it in self.scenario.process_of(node) {
+                        self.network.pause(it, until);
+                    }
                     self.recovery.note_pause(until.min(self.scenario.heals_at));
                 }
                 return;
             }
             Action::SetWallClock { node, step_ns } => {
-                let all = 0..self.nodes.len();
-                for node in all.filter(|it| node.is_none_or(|node| node == *it)) {
-                    self.wall_offsets_ns[node] += step_ns;
+                let stepped = |it| node.is_none_or(|node| self.scenario.share_process(node, it));
+                let offsets = self.wall_offsets_ns.iter_mut().enumerate();
+                for (_, offset_ns) in offsets.filter(|(it, _)| stepped(*it)) {
+                    *offset_ns += step_ns;
                 }
                 return;
             }

@@ -23,14 +23,25 @@ impl World {
         if self.healed || self.away.contains_key(&node) {
             return;
         }
-        let plans = self.end_endpoints(node);
+        self.processes.end(self.scenario.processes[node]);
+        self.recovery.note_end(self.now);
+        let back_at = self.now.after(down).min(self.scenario.heals_at);
+        for node in self.scenario.process_of(node) {
+            if self.away.contains_key(&node) {
+                continue;
+            }
+            let plans = self.end_endpoints(node);
+            self.take_down(node, plans);
+            self.plan(back_at, Todo::Boot { node, same_prefix });
+        }
+    }
+
+    /// `node` is away; the writers and readers of these plans come back with it.
+    fn take_down(&mut self, node: NodeIndex, plans: (Vec<usize>, Vec<usize>)) {
         self.nodes[node].participant = None;
         self.next_of_node[node] = None;
         self.network.set_down(node, true);
         self.away.insert(node, plans);
-        self.recovery.note_end(self.now);
-        let back_at = self.now.after(down).min(self.scenario.heals_at);
-        self.plan(back_at, Todo::Boot { node, same_prefix });
     }
 
     /// Its endpoints end with it; gives back the plans of writers and readers.
@@ -68,11 +79,21 @@ impl World {
             return;
         }
         self.depart(node);
+        if !self.scenario.discovery {
+            self.stop_endpoints(node);
+        }
         self.end_endpoints(node);
-        self.nodes[node].participant = None;
-        self.next_of_node[node] = None;
-        self.network.set_down(node, true);
-        self.away.insert(node, (Vec::new(), Vec::new()));
+        self.take_down(node, (Vec::new(), Vec::new()));
         self.recovery.note_end(self.now);
+    }
+
+    /// Stops the endpoints of `node`; the others learn of it.
+    fn stop_endpoints(&mut self, node: NodeIndex) {
+        let plans = |slot: &WriterSlot| slot.plan;
+        let writers: Vec<_> = self.nodes[node].writers.iter().map(plans).collect();
+        writers.into_iter().for_each(|plan| self.stop_writer(plan));
+        let plans = |slot: &ReaderSlot| slot.plan;
+        let readers: Vec<_> = self.nodes[node].readers.iter().map(plans).collect();
+        readers.into_iter().for_each(|plan| self.stop_reader(plan));
     }
 }

@@ -62,9 +62,9 @@ impl World {
         config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);
         config.packed_messages = forms::of_node(scenario, node);
-        self.processes += 1;
+        let process = self.processes.name_of(scenario.processes[node]);
         if !scenario.anonymous.contains(&node) {
-            let process = self.processes.to_string();
+            let process = process.to_string();
             config.properties = vec![("dds.sys_info.process_id".to_owned(), process)];
         }
         let well_known = (7410u16..).step_by(2);
@@ -92,6 +92,9 @@ impl World {
             self.depart(node);
         }
         self.recovery.note_end(self.now);
+        if self.scenario.process_of(node).len() == 1 {
+            self.processes.end(node);
+        }
         self.lives[node] += 1;
         self.nodes[node].prefix = prefix(node, self.lives[node]);
         self.start_participant(node);

@@ -1,160 +1,151 @@
-//! What writers hand to readers of their own node, past the network, in the way of the driver.
+//! What writers hand to readers of their own process, past the network, in the way of the driver.
 
 use std::sync::Arc;
 
-use whimbrel_base::buffer::SharedBytes;
 use whimbrel_base::sequence::SequenceNumber;
-use whimbrel_proto::cache::CacheChange;
-use whimbrel_proto::reader::Offer;
+use whimbrel_proto::parcel::Parcel;
 use whimbrel_proto::value::SharedValue;
 
 use super::*;
 
-/// A change on its way to readers of its node.
-struct Parcel<'a> {
-    writer: Guid,
-    change: NewChange,
-    /// The data as the program has it, where it shares that.
-    value: Option<SharedValue>,
-    /// The serialized key, where it is known.
-    key: &'a [u8],
+/// A reader of the writer's process.
+struct Neighbour<'a> {
+    guid: Guid,
+    slot: &'a mut ReaderSlot,
+    takes_values: bool,
+    /// It is of another participant than the writer.
+    is_across: bool,
 }
 
-/// The readers of a node, and which of them a writer hands to.
+/// The readers to which a writer hands, and what came of it.
 struct Neighbours<'a> {
-    scenario: &'a Scenario,
-    known: &'a BTreeMap<Guid, ReaderId>,
-    readers: &'a mut [ReaderSlot],
+    /// In the order of their GUIDs.
+    all: Vec<Neighbour<'a>>,
+    /// There are others, which are gone without the writer having been told of it.
+    some_are_gone: bool,
     now: Instant,
-    taken: u64,
+    handed: Handed,
     /// A reader did not take what it had said that it would.
     broke_word: bool,
 }
 
-impl<'a> Parcel<'a> {
-    fn bytes(&self) -> usize {
-        let value = self.value.as_ref().map_or(0, SharedValue::bytes);
-        value.max(self.change.payload.slab_len())
+impl Neighbour<'_> {
+    /// Hands it a change; whether it took it.
+    fn take(
+        &mut self,
+        of: (SequenceNumber, ChangeKind),
+        parcel: &Parcel<'_>,
+        (now, handed): (Instant, &mut Handed),
+    ) -> bool {
+        let Some(change) = parcel.change_for(self.takes_values, of) else {
+            return false;
+        };
+        let news = self.slot.machine.take_over(change, parcel.key);
+        self.note_taken(news, (now, handed))
     }
 
-    /// False where it is a value only, and its reader takes none.
-    fn suits(&self, takes_values: bool) -> bool {
-        takes_values || self.value.is_none() || !self.change.payload.is_empty()
-    }
-
-    /// Not where the key is not known yet and what is encoded tells it.
-    fn comes_by_value(&self, takes_values: bool) -> bool {
-        let tells_key = self.change.instance.is_nil() || !self.key.is_empty();
-        let best = tells_key || self.change.payload.is_empty();
-        takes_values && self.value.is_some() && best
-    }
-
-    fn offer(&self, takes_values: bool, sequence: SequenceNumber) -> Offer<'a> {
-        let by_value = self.comes_by_value(takes_values);
-        Offer {
-            writer: self.writer,
-            sequence,
-            instance: self.change.instance,
-            bytes: self.bytes(),
-            key: by_value.then_some(self.key),
+    /// Has its application look, where what it took is news to that; whether it took anything.
+    fn note_taken(&mut self, news: Option<bool>, (now, handed): (Instant, &mut Handed)) -> bool {
+        let Some(news) = news else {
+            return false;
+        };
+        handed.taken += 1;
+        handed.across += u64::from(self.is_across);
+        self.slot.machine.cache_mut().take_discarded();
+        if news {
+            let takes_at = now.after(self.slot.take_period);
+            self.slot.takes_at.get_or_insert(takes_at);
         }
-    }
-
-    /// As a reader takes it, which it suits.
-    fn change_for(&self, takes_values: bool, sequence: SequenceNumber) -> CacheChange {
-        let value = self
-            .value
-            .clone()
-            .filter(|_| self.comes_by_value(takes_values));
-        CacheChange {
-            writer: self.writer,
-            instance: self.change.instance,
-            kind: self.change.kind,
-            payload: if value.is_some() {
-                SharedBytes::default()
-            } else {
-                self.change.payload.whole()
-            },
-            value,
-            source_timestamp: self.change.timestamp,
-            reception_timestamp: self.change.timestamp,
-            sequence,
-        }
+        true
     }
 }
 
 impl Neighbours<'_> {
-    /// The reader `guid` where it is the one that the writer knows, and whether it takes values.
-    fn find(&mut self, guid: Guid) -> Option<(&mut ReaderSlot, bool)> {
-        let id = *self.known.get(&guid)?;
-        let slot = self.readers.iter_mut().find(|slot| slot.id == id)?;
-        let takes_values = forms::takes_values(self.scenario, slot.plan);
-        Some((slot, takes_values))
-    }
-
-    /// Has the application look, where what `guid` took is news to it.
-    fn note_taken(&mut self, guid: Guid, news: Option<bool>) -> bool {
-        let (Some(news), now) = (news, self.now) else {
-            return false;
-        };
-        self.taken += 1;
-        if let Some((slot, _)) = self.find(guid) {
-            slot.machine.cache_mut().take_discarded();
-            if news {
-                slot.takes_at.get_or_insert(now.after(slot.take_period));
-            }
-        }
-        true
-    }
-
     /// Hands data to all, or to none; whether all took it.
-    fn hand_to_all(&mut self, sequence: SequenceNumber, parcel: &Parcel<'_>) -> bool {
-        let all: Vec<Guid> = self.known.keys().copied().collect();
-        let Some((last, others)) = all.split_last() else {
-            return true;
-        };
-        let would = |them: &mut Self, guid: &Guid| {
-            them.find(*guid).is_some_and(|(slot, takes_values)| {
-                let offer = parcel.offer(takes_values, sequence);
-                parcel.suits(takes_values) && slot.machine.would_take_data(&offer)
-            })
-        };
-        if !others.iter().all(|guid| would(self, guid)) {
-            return false;
-        }
-        let news = self.find(*last).and_then(|(slot, takes_values)| {
-            let offer = parcel.offer(takes_values, sequence);
-            let change = || parcel.change_for(takes_values, sequence);
-            parcel
-                .suits(takes_values)
-                .then(|| slot.machine.take_data(&offer, change))?
-        });
-        let mut all_took = self.note_taken(*last, news);
-        for guid in others.iter().rev().filter(|_| news.is_some()) {
-            let took = self.take(*guid, sequence, parcel);
-            self.broke_word |= !took;
-            all_took &= took;
-        }
-        all_took
+    fn hand_to_all(&mut self, sequence: SequenceNumber, parcel: &mut Parcel<'_>) -> bool {
+        let notes = (self.now, &mut self.handed, &mut self.broke_word);
+        !self.some_are_gone && hand_to_all(&mut self.all, sequence, parcel, notes)
     }
 
-    /// Hands a change to one reader; whether it took it.
-    fn take(&mut self, guid: Guid, sequence: SequenceNumber, parcel: &Parcel<'_>) -> bool {
-        let Some((slot, takes_values)) = self.find(guid) else {
-            return false;
-        };
-        if !parcel.suits(takes_values) {
-            return false;
+    /// Hands a change to the reader `guid`; whether it took it.
+    fn take(&mut self, guid: Guid, of: (SequenceNumber, ChangeKind), parcel: &Parcel<'_>) -> bool {
+        let notes = (self.now, &mut self.handed);
+        let at = self.all.binary_search_by_key(&guid, |it| it.guid);
+        at.is_ok_and(|at| self.all[at].take(of, parcel, notes))
+    }
+
+    /// Hands data to all without keeping it, as a value without encoding it where the program
+    /// shares that; its number.
+    fn pass(&mut self, machine: &mut Writer, parcel: &mut Parcel<'_>) -> Option<SequenceNumber> {
+        let instance = parcel.change.instance;
+        if parcel.value.is_some() {
+            let encoded = std::mem::take(&mut parcel.change.payload);
+            let passed = machine.pass(instance, parcel.bytes(), |sequence| {
+                self.hand_to_all(sequence, parcel)
+            });
+            if passed.is_some() {
+                self.handed.unencoded = self.handed.taken;
+                return passed;
+            }
+            parcel.change.payload = encoded;
         }
-        let change = parcel.change_for(takes_values, sequence);
-        let news = slot.machine.take_over(change, parcel.key);
-        self.note_taken(guid, news)
+        machine.pass(instance, parcel.bytes(), |sequence| {
+            self.hand_to_all(sequence, parcel)
+        })
+    }
+
+    /// Puts a change into history and hands it to those that take it.
+    fn append(
+        &mut self,
+        machine: &mut Writer,
+        parcel: &Parcel<'_>,
+    ) -> Result<SequenceNumber, WriteError> {
+        let sequence = machine.write(self.now, parcel.change.clone())?;
+        machine.hand_over(|guid, change| self.take(guid, (change.sequence, change.kind), parcel));
+        Ok(sequence)
+    }
+}
+
+fn hand_to_all(
+    all: &mut [Neighbour<'_>],
+    sequence: SequenceNumber,
+    parcel: &mut Parcel<'_>,
+    (now, handed, broke_word): (Instant, &mut Handed, &mut bool),
+) -> bool {
+    match all {
+        [] => true,
+        [last] => {
+            if !parcel.suits(last.takes_values) {
+                return false;
+            }
+            let offer = parcel.offer(last.takes_values, sequence);
+            let change = || parcel.moved(last.takes_values, sequence);
+            let news = last.slot.machine.take_data(&offer, change);
+            last.note_taken(news, (now, handed))
+        }
+        [first, rest @ ..] => {
+            let of = (sequence, ChangeKind::Alive);
+            // First, as the last one leaves nothing of it.
+            let Some(change) = parcel.change_for(first.takes_values, of) else {
+                return false;
+            };
+            let (key, offer) = (parcel.key, parcel.offer(first.takes_values, sequence));
+            let notes = (now, &mut *handed, &mut *broke_word);
+            if !first.slot.machine.would_take_data(&offer)
+                || !hand_to_all(rest, sequence, parcel, notes)
+            {
+                return false;
+            }
+            let news = first.slot.machine.take_over(change, key);
+            *broke_word |= news.is_none();
+            first.note_taken(news, (now, handed))
+        }
     }
 }
 
 impl World {
     /// Has the writer `at` of `node` write `change`, the `number`th: past its history where all its
-    /// readers are on the node and take it at once, otherwise as usual, and then it is handed to
+    /// readers are in its process and take it at once, otherwise as usual, and then it is handed to
     /// those that take it. The number it got, and how many took it.
     ///
     /// # Errors
@@ -162,69 +153,105 @@ impl World {
     pub(super) fn put(
         &mut self,
         (node, at): (NodeIndex, usize),
-        (number, key): (usize, Option<u32>),
+        numbered: (usize, Option<u32>),
         change: NewChange,
     ) -> Result<(SequenceNumber, u64), WriteError> {
-        let (now, scenario) = (self.here(node), &self.scenario);
-        let Node {
-            writers, readers, ..
-        } = &mut self.nodes[node];
-        let slot = &mut writers[at];
-        let (plan, alive) = (slot.plan, change.kind == ChangeKind::Alive);
+        let mut slot = self.nodes[node].writers.remove(at);
+        let put = self.put_by(&mut slot, node, numbered, change);
+        self.nodes[node].writers.insert(at, slot);
+        put
+    }
+
+    fn put_by(
+        &mut self,
+        slot: &mut WriterSlot,
+        node: NodeIndex,
+        (number, key): (usize, Option<u32>),
+        mut change: NewChange,
+    ) -> Result<(SequenceNumber, u64), WriteError> {
+        let alive = change.kind == ChangeKind::Alive;
         let encoded = change.payload.whole();
         let value = || SharedValue::new(Arc::new(encoded.clone()), encoded.len());
         // What is encoded is never empty, so that is told from what is not.
-        let shares = alive && !encoded.is_empty() && forms::shares_values(scenario, plan);
+        let shares =
+            alive && !encoded.is_empty() && forms::shares_values(&self.scenario, slot.plan);
         let known = key.filter(|_| shares && slot.machine.is_registered(change.instance));
         let known = known.map(payload::key).unwrap_or_default();
         let mut parcel = Parcel {
             writer: slot.machine.guid(),
-            change,
-            value: shares.then(value),
+            reception: change.timestamp,
+            change: &mut change,
+            value: &mut shares.then(value),
             key: &known,
         };
-        let neighbours = std::mem::take(&mut slot.neighbours);
-        let mut them = Neighbours {
-            scenario,
-            known: &neighbours,
-            readers,
-            now,
-            taken: 0,
-            broke_word: false,
-        };
-        let passed = if alive && !neighbours.is_empty() {
-            pass(&mut slot.machine, &mut parcel, &mut them)
+        let mut them = self.neighbours_of(slot, node);
+        let passed = if alive && !slot.neighbours.is_empty() {
+            them.pass(&mut slot.machine, &mut parcel)
         } else {
             None
         };
+        if passed.is_some() {
+            them.handed.passed = them.handed.taken;
+        }
+        let (mut handed, mut broke_word) = (them.handed, them.broke_word);
         let written = match passed {
-            Some((sequence, encoded)) => {
-                self.handed.passed += them.taken;
-                self.handed.unencoded += if encoded { 0 } else { them.taken };
-                Ok(sequence)
-            }
+            Some(sequence) => Ok(sequence),
             None => {
                 if alive {
                     let sample = (number, &encoded[..]);
-                    let machine = slot.change();
-                    parcel.change.packed = forms::prepare(scenario, plan, machine, sample);
+                    let (plan, machine) = (slot.plan, slot.change());
+                    parcel.change.packed = forms::prepare(&self.scenario, plan, machine, sample);
                 }
-                append(slot.change(), &parcel, &mut them)
+                let mut them = self.neighbours_of(slot, node);
+                let written = them.append(slot.change(), &parcel);
+                (handed, broke_word) = (them.handed, broke_word | them.broke_word);
+                written
             }
         };
-        let (taken, broke_word) = (them.taken, them.broke_word);
-        self.handed.taken += taken;
-        slot.neighbours = neighbours;
+        self.handed.add(handed);
         if broke_word {
             let text = format!("{:?} handed over what was not taken", slot.id);
             self.model.fault(text);
         }
-        written.map(|sequence| (sequence, taken))
+        written.map(|sequence| (sequence, handed.taken))
     }
 
-    /// Applications take what was handed over; then it counts as acknowledged.
+    /// The readers to which the writer in `slot`, of `node`, hands.
+    fn neighbours_of(&mut self, slot: &WriterSlot, node: NodeIndex) -> Neighbours<'_> {
+        let now = self.here(node);
+        let scenario = &self.scenario;
+        let nodes = self.nodes.iter_mut().enumerate();
+        let process = nodes.filter(|(other, _)| scenario.share_process(node, *other));
+        let readers = process.flat_map(|(other, it)| {
+            let slots = it.readers.iter_mut();
+            slots.map(move |slot| (other != node, slot))
+        });
+        let known = |id: &ReaderId, guid: &Guid| slot.neighbours.get(guid) == Some(id);
+        let found = readers.filter_map(|(is_across, slot)| {
+            let guid = slot.machine.guid();
+            known(&slot.id, &guid).then(|| Neighbour {
+                guid,
+                takes_values: forms::takes_values(scenario, slot.plan),
+                slot,
+                is_across,
+            })
+        });
+        let mut all: Vec<_> = found.collect();
+        all.sort_by_key(|it| it.guid);
+        Neighbours {
+            some_are_gone: all.len() < slot.neighbours.len(),
+            all,
+            now,
+            handed: Handed::default(),
+            broke_word: false,
+        }
+    }
+
+    /// Applications of the process take what was handed over; then it counts as acknowledged.
     pub(super) fn take_handed(&mut self, node: NodeIndex) {
-        self.take_due(node);
+        for it in self.scenario.process_of(node) {
+            self.take_due(it);
+        }
         for slot in &self.nodes[node].writers {
             if !slot.neighbours.is_empty() {
                 let acked = slot.machine.acknowledged_through().0;
@@ -234,59 +261,22 @@ impl World {
         }
     }
 
-    /// The writer has been told of the reader: hands to it from now on, where it is on its node.
+    /// The writer has been told of the reader: hands to it from now on, where it is in its process.
     pub(super) fn note_neighbour(&mut self, (writer, id): (Guid, WriterId), reader: Guid) {
         let node = self.node_of(writer);
         let hands_over = |plan| {
             // Batches are for the network.
             self.scenario.in_process && forms::of_writer(&self.scenario, plan).batch.is_none()
         };
-        let Node {
-            writers, readers, ..
-        } = &mut self.nodes[node];
-        let neighbour = readers.iter().find(|it| it.machine.guid() == reader);
-        let writer = writers.iter_mut().find(|slot| slot.id == id);
+        let process = self.scenario.process_of(node);
+        let mut readers = process.iter().flat_map(|it| &self.nodes[*it].readers);
+        let neighbour = readers.find(|it| it.machine.guid() == reader);
+        let neighbour = neighbour.map(|it| it.id);
+        let writer = self.nodes[node].writers.iter_mut().find(|it| it.id == id);
         let writer = writer.filter(|slot| hands_over(slot.plan));
         if let (Some(writer), Some(neighbour)) = (writer, neighbour) {
             writer.machine.note_in_process(reader);
-            writer.neighbours.insert(reader, neighbour.id);
+            writer.neighbours.insert(reader, neighbour);
         }
     }
-}
-
-/// Puts a change into history and hands it to those neighbours that take it.
-fn append(
-    machine: &mut Writer,
-    parcel: &Parcel<'_>,
-    them: &mut Neighbours<'_>,
-) -> Result<SequenceNumber, WriteError> {
-    let sequence = machine.write(them.now, parcel.change.clone())?;
-    if !them.known.is_empty() {
-        machine.hand_over(|guid, change| them.take(guid, change.sequence, parcel));
-    }
-    Ok(sequence)
-}
-
-/// Hands data to all neighbours without keeping it, as a value without encoding it where the
-/// program shares that; its number, and whether it was encoded.
-fn pass(
-    machine: &mut Writer,
-    parcel: &mut Parcel<'_>,
-    them: &mut Neighbours<'_>,
-) -> Option<(SequenceNumber, bool)> {
-    let instance = parcel.change.instance;
-    if parcel.value.is_some() {
-        let encoded = std::mem::take(&mut parcel.change.payload);
-        let passed = machine.pass(instance, parcel.bytes(), |sequence| {
-            them.hand_to_all(sequence, parcel)
-        });
-        parcel.change.payload = encoded;
-        if let Some(sequence) = passed {
-            return Some((sequence, false));
-        }
-    }
-    let passed = machine.pass(instance, parcel.bytes(), |sequence| {
-        them.hand_to_all(sequence, parcel)
-    });
-    passed.map(|sequence| (sequence, true))
 }

@@ -27,8 +27,10 @@ pub struct Outcome {
     pub overflowed: u64,
     /// Answers of readers without reliability to whether they have taken in what was sent.
     pub credits: u64,
-    /// Changes that readers took from writers of their node past the network.
+    /// Changes that readers took from writers of their process past the network.
     pub handed: u64,
+    /// Of these, those from writers of another participant.
+    pub across: u64,
     /// Of these, those that no history has held.
     pub passed: u64,
     /// Of these, those that were not encoded.
@@ -66,6 +68,7 @@ impl World {
             overflowed: self.network.statistics().overflowed,
             credits: self.credits(),
             handed: self.handed.taken,
+            across: self.handed.across,
             passed: self.handed.passed,
             unencoded: self.handed.unencoded,
             settled_after,

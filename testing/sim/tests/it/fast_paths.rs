@@ -89,6 +89,44 @@ fn neighbours(words: &str) -> Outcome {
     played(&text)
 }
 
+/// What a writer writes to a reader of its participant and to one of another participant, which
+/// leaves at half time; `words` are said of the network, `node` of the other participant.
+fn participants(words: &str, node: &str) -> Outcome {
+    let mut text = format!(
+        "seed 7\n\
+         network {words} heals=300ms\n\
+         topics keys=2\n\
+         node host=0\n\
+         node host=0 {node}\n\
+         writer node=0 reliable\n\
+         reader node=0 reliable\n\
+         reader node=1 reliable\n\
+         at 0s start writer=0\n\
+         at 0s start reader=0\n\
+         at 0s start reader=1\n\
+         at 150500us leave node=1\n"
+    );
+    for ms in 1..300 {
+        text += &format!("at {ms}ms write writer=0 key={} bytes=100\n", ms % 2);
+    }
+    played(&text)
+}
+
+#[test]
+fn readers_of_a_process_get_what_is_written_past_the_network_whatever_their_participant() {
+    let apart = participants("in-process", "");
+    let together = participants("in-process", "process=0");
+    assert_eq!(apart.across, 0, "{apart:?}");
+    assert!(apart.handed > 280 && apart.passed < 160, "{apart:?}");
+    // The first one leaves by the network, where its readers have not answered yet.
+    let across = together.across;
+    assert!(across > 140 && across <= 150, "{together:?}");
+    assert!(together.handed > 280 + 140, "{together:?}");
+    assert!(together.passed > 270 + 140, "{together:?}");
+    assert!(together.datagrams < apart.datagrams / 2, "{together:?}");
+    assert_eq!(participants("", "process=0").handed, 0);
+}
+
 #[test]
 fn readers_of_a_node_get_what_is_written_past_the_network() {
     let (handed, sent) = (neighbours("in-process"), neighbours(""));

@@ -63,7 +63,7 @@ fn check_scenario(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// The same with nothing handed over within a node.
+/// The same with nothing handed over within a process.
 fn check_by_network(mut scenario: Scenario) {
     scenario.in_process = false;
     check_scenario(&scenario);
@@ -78,6 +78,8 @@ struct Played {
     credits: u64,
     /// Changes handed over within a process, those past history, and those as they were.
     handed: [u64; 3],
+    /// Of those handed over, what readers took from writers of another participant.
+    across: u64,
 }
 
 /// Plays the first scenarios of a kind.
@@ -87,6 +89,7 @@ fn keep_promises(kind: Kind) -> Played {
         let outcome = check_scenario(&Scenario::of(kind, seed));
         played.overflowed += outcome.overflowed;
         played.credits += outcome.credits;
+        played.across += outcome.across;
         let handed = [outcome.handed, outcome.passed, outcome.unencoded];
         for (sum, more) in played.handed.iter_mut().zip(handed) {
             *sum += more;
@@ -102,6 +105,7 @@ fn endpoints_keep_their_promises() {
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;
     assert!(handed > 300 && passed > 30 && unencoded > 1, "{played:?}");
+    assert!(played.across > 10, "{played:?}");
 }
 
 #[test]
@@ -111,6 +115,7 @@ fn participants_meet_and_keep_their_promises() {
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;
     assert!(handed > 300 && passed > 30 && unencoded > 1, "{played:?}");
+    assert!(played.across > 10, "{played:?}");
 }
 
 #[test]
@@ -120,6 +125,7 @@ fn wide_scenarios_keep_their_promises() {
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;
     assert!(handed > 300 && passed > 30 && unencoded > 1, "{played:?}");
+    assert!(played.across > 10, "{played:?}");
 }
 
 /// Seeds in which one participant takes another for lost but not the other way round.

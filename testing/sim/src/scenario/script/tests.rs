@@ -23,6 +23,7 @@ fn what_makes_no_sense_is_refused() {
         ("node host=x", "host is not x"),
         ("node colour=red", "what is colour here?"),
         ("at 1 start writer=0", "is no time"),
+        ("node process=7", "who does not exist"),
         ("at 1s start writer=7", "who does not exist"),
         ("at 1s start", "which writer or reader"),
         ("at 1s jump node=0", "to jump?"),
