@@ -286,6 +286,17 @@ impl Reader {
         }
     }
 
+    /// Takes nothing any more, neither by the protocol nor handed over, as nobody reads it. Gives
+    /// what the cache held: values in it are the program's, so drop it without a lock.
+    #[must_use]
+    pub fn close(&mut self) -> ReaderCache {
+        for writer in core::mem::take(&mut self.writers).into_keys() {
+            self.agenda.touch(writer);
+        }
+        let empty = ReaderCache::new(self.config.cache.clone());
+        core::mem::replace(&mut self.cache, empty)
+    }
+
     fn report(&mut self, event: ReaderEvent) {
         if self.reported.len() >= REPORTS_MAX {
             self.reported.pop_front();

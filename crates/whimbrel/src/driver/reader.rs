@@ -22,6 +22,7 @@ use whimbrel_proto::{Reader, ReaderConfig, ReaderEvent};
 
 use super::clock;
 use super::compression::Inflated;
+use super::contain::contain;
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
@@ -190,6 +191,13 @@ impl ReaderCore {
         }
         let rung = if ring { News::RING } else { News::NONE };
         News::of(news).and(rung)
+    }
+
+    /// Nobody reads it any more: it takes and keeps nothing, though writers of this process may
+    /// still know it. Call it without a lock.
+    pub(crate) fn close(&self) {
+        let held = self.lock().machine.close();
+        let _ = contain(|| drop(held));
     }
 
     /// The type of its data; none for raw readers.

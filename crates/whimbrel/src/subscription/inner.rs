@@ -136,6 +136,7 @@ impl Drop for ReaderInner {
             .participant
             .core
             .remove_reader(self.core.guid.entity);
+        self.core.close();
         drop(self.core.status.close());
     }
 }

@@ -320,6 +320,33 @@ fn a_shared_value_is_the_same_for_all_readers_of_the_process() {
 }
 
 #[test]
+fn a_reader_that_is_gone_keeps_and_takes_nothing_before_its_writer_knows() {
+    for number in 0..10 {
+        let (here, there) = pair_set_up(|builder| builder.in_process(InProcess::Direct));
+        let topic: Topic<Blob> = here.create_topic("blobs").unwrap();
+        let qos = DataWriterQos::default().reliable().keep_last(1);
+        let writer = here.create_datawriter(&topic, qos).unwrap();
+        let theirs: Topic<Blob> = there.create_topic("blobs").unwrap();
+        let qos = DataReaderQos::default().reliable();
+        let reader = there.create_datareader(&theirs, qos).unwrap();
+        writer.wait_for_matched(1, PATIENCE).unwrap();
+        let blob = || {
+            let bytes = vec![5; 500];
+            Arc::new(Blob { number, bytes })
+        };
+        writer.write_shared(blob()).unwrap();
+        writer.wait_for_acknowledgments(PATIENCE).unwrap();
+        let (before, after) = (blob(), blob());
+        writer.write_shared(Arc::clone(&before)).unwrap();
+        assert_eq!(Arc::strong_count(&before), 2, "the reader has it");
+        drop(reader);
+        assert_eq!(Arc::strong_count(&before), 1, "kept for nobody");
+        writer.write_shared(Arc::clone(&after)).unwrap();
+        assert_eq!(Arc::strong_count(&after), 1, "taken by nobody");
+    }
+}
+
+#[test]
 fn shared_values_of_instances_tell_their_keys_and_ends() {
     for how in ALL {
         let (writer, reader) = matched_pair_by(how);

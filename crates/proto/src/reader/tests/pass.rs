@@ -44,6 +44,22 @@ fn only_the_next_in_order_is_taken_over() {
 }
 
 #[test]
+fn a_closed_reader_takes_nothing_and_keeps_nothing() {
+    let mut reader = reader(|_| ());
+    reader.handle_matched(NOW, matched(true));
+    let first = heartbeat(1, 0, 1, false);
+    reader.handle_heartbeat(NOW, WRITER, &first).unwrap();
+    assert_eq!(reader.take_over(parcel(1), &[]), Some(true));
+    assert!(reader.poll_timeout().is_some(), "it owes an answer");
+    assert!(!reader.close().is_empty());
+    assert!(reader.cache().is_empty());
+    assert_eq!(reader.poll_timeout(), None);
+    assert_eq!(reader.take_over(parcel(2), &[]), None);
+    let late = reader.handle_data(NOW, data(2)).unwrap_err();
+    assert_eq!(late.kind, RejectKind::Stranger);
+}
+
+#[test]
 fn a_full_reader_takes_nothing_over_and_shows_no_trace() {
     let mut reader = reader(|config| config.cache = keep_all(1));
     reader.handle_matched(NOW, matched(true));
