@@ -2,7 +2,7 @@
 //!
 //! Peers come from the distribution's packages and from one wheel in a virtual environment below
 //! the workspace root (`.peers/venv`); nothing is installed when everything is there. Without root
-//! it says what to install by hand.
+//! it says what to install by hand. `cargo xtask bench` installs what it needs of that itself.
 
 use crate::metadata;
 use crate::process::{self, End};
@@ -11,19 +11,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Distribution packages and what they are needed for.
-const PACKAGES: &[(&str, &str)] = &[
+/// Distribution packages and what they are needed for: those of `cargo xtask bench`.
+const BENCH_PACKAGES: &[Package] = &[
     ("cyclonedds-dev", "Cyclone DDS as a peer, C library"),
     ("cyclonedds-tools", "Cyclone DDS type compiler and ddsperf"),
     ("libfastrtps-dev", "Fast DDS as a peer, C++ library"),
-    ("fastddsgen", "Fast DDS type compiler"),
-    ("tshark", "dissects everything that is sent"),
-    ("iproute2", "network namespaces for tests of two hosts"),
-    ("nftables", "loses packets and multicast on purpose"),
     ("gcc", "builds the peers' C programs"),
     ("g++", "builds the peers' C++ programs"),
-    ("cmake", "builds the peers' programs"),
-    ("make", "builds the peers' programs"),
     ("linux-perf", "counts system calls for the bench"),
     (
         "ethtool",
@@ -31,6 +25,19 @@ const PACKAGES: &[(&str, &str)] = &[
     ),
     ("python3-venv", "virtual environment of the Python peer"),
 ];
+
+/// Those that only other tests need.
+const OTHER_PACKAGES: &[Package] = &[
+    ("fastddsgen", "Fast DDS type compiler"),
+    ("tshark", "dissects everything that is sent"),
+    ("iproute2", "network namespaces for tests of two hosts"),
+    ("nftables", "loses packets and multicast on purpose"),
+    ("cmake", "builds the peers' programs"),
+    ("make", "builds the peers' programs"),
+];
+
+/// The name of a distribution package, and what it is needed for.
+type Package = (&'static str, &'static str);
 
 /// The Python peer, exactly this version.
 const WHEEL: &str = "cyclonedds==11.0.1";
@@ -40,6 +47,9 @@ const VENV: &str = ".peers/venv";
 
 /// The interpreter of the Python peer, where a virtual environment is possible.
 pub(crate) const PYTHON: &str = ".peers/venv/bin/python";
+
+/// The variable that names it to those who build the peers.
+const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// Build the peer programs; they must be quick when those are up to date.
 const PEER_BUILDS: &[&str] = &["testing/interop/peers/build.sh", BENCH_PEER_BUILD];
@@ -61,7 +71,7 @@ pub(crate) fn in_workspace(root: &Path, words: &[&str]) -> Command {
     command.args(words).current_dir(root);
     let python = root.join(PYTHON);
     if python.exists() {
-        command.env("WHIMBREL_PEER_PYTHON", python);
+        command.env(PYTHON_SETTING, python);
     }
     // What cargo told this program about itself is not meant for the next cargo.
     for (name, _) in std::env::vars_os() {
@@ -77,7 +87,11 @@ pub(crate) fn in_workspace(root: &Path, words: &[&str]) -> Command {
 pub(crate) fn run() -> Result<(), String> {
     let root = metadata::root();
     distribution_packages()?;
-    python_peer(&root)?;
+    if has_wheel(&root) {
+        println!("setup: {WHEEL} is there");
+    } else {
+        python_peer(&root)?;
+    }
     peer_programs(&root)?;
     println!("setup: ready");
     Ok(())
@@ -113,16 +127,23 @@ pub(crate) fn rust_peers() -> Result<(), String> {
 }
 
 fn distribution_packages() -> Result<(), String> {
-    let missing: Vec<(&str, &str)> = PACKAGES
-        .iter()
-        .copied()
-        .filter(|(name, _)| !installed(name))
-        .collect();
+    let all = [BENCH_PACKAGES, OTHER_PACKAGES].concat();
+    let missing = missing_of(&all);
     if missing.is_empty() {
-        println!("setup: {} distribution packages are there", PACKAGES.len());
+        println!("setup: {} distribution packages are there", all.len());
         return Ok(());
     }
-    for (name, purpose) in &missing {
+    install(&missing)
+}
+
+fn missing_of(packages: &[Package]) -> Vec<Package> {
+    let missing = packages.iter().filter(|(name, _)| !installed(name));
+    missing.copied().collect()
+}
+
+/// Installs packages; the error says how a person does.
+fn install(missing: &[Package]) -> Result<(), String> {
+    for (name, purpose) in missing {
         println!("setup: {name} is missing: {purpose}");
     }
     let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
@@ -159,13 +180,21 @@ fn installed(package: &str) -> bool {
     process::output(&mut query).is_ok_and(|status| status.trim() == "installed")
 }
 
+/// True where the interpreter that [`in_workspace`] names has the Python peer.
+fn has_wheel(root: &Path) -> bool {
+    let own = root.join(PYTHON);
+    let python = if own.exists() {
+        own.into()
+    } else {
+        std::env::var_os(PYTHON_SETTING).unwrap_or_else(|| "python3".into())
+    };
+    process::output(Command::new(python).args(["-c", WHEEL_CHECK])).is_ok()
+}
+
+/// Installs the Python peer.
 fn python_peer(root: &Path) -> Result<(), String> {
     let venv = root.join(VENV);
     let python = root.join(PYTHON);
-    if process::output(Command::new(&python).args(["-c", WHEEL_CHECK])).is_ok() {
-        println!("setup: {WHEEL} is there");
-        return Ok(());
-    }
     let venv_folder = venv.parent().unwrap_or(root);
     fs::create_dir_all(venv_folder).map_err(|e| format!("{}: {e}", venv_folder.display()))?;
     println!("setup: {WHEEL} into {VENV}: Cyclone DDS as a peer, Python");
@@ -198,8 +227,19 @@ fn peer_programs(root: &Path) -> Result<(), String> {
         .try_for_each(|build| run_build(root, build))
 }
 
-/// Builds the peers of `cargo xtask bench`.
+/// Installs what `cargo xtask bench` needs and is missing, and builds its peers; says nothing where
+/// all is there. Who must not install packages may have brought along what they hold: whether that
+/// is enough shows when the peers are built.
 pub(crate) fn bench_peers(root: &Path) -> Result<(), String> {
+    let missing = missing_of(BENCH_PACKAGES);
+    if !missing.is_empty()
+        && let Err(why) = install(&missing)
+    {
+        println!("{why}");
+    }
+    if !has_wheel(root) {
+        python_peer(root)?;
+    }
     run_build(root, BENCH_PEER_BUILD)
 }
 
@@ -233,6 +273,26 @@ mod tests {
     #[test]
     fn what_does_not_exist_is_not_installed() {
         assert!(!installed("no-such-package-anywhere"));
+    }
+
+    #[test]
+    fn only_what_is_not_installed_is_missing() {
+        let nowhere = ("no-such-package-anywhere", "nothing");
+        assert_eq!(missing_of(&[nowhere]), [nowhere]);
+        assert_eq!(missing_of(&[]), []);
+    }
+
+    #[test]
+    fn a_workspace_whose_interpreter_lacks_the_peer_must_be_set_up() {
+        let root = std::env::temp_dir().join(format!("whimbrel-setup-{}", std::process::id()));
+        let python = root.join(PYTHON);
+        fs::create_dir_all(python.parent().unwrap()).unwrap();
+        for (program, has) in [("/bin/false", false), ("/bin/true", true)] {
+            std::os::unix::fs::symlink(program, &python).unwrap();
+            assert_eq!(has_wheel(&root), has, "{program}");
+            fs::remove_file(&python).unwrap();
+        }
+        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
