@@ -60,6 +60,8 @@ const NO_FAST_PATHS: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "off"),
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
     ("WHIMBREL_CONNECTED_SOCKETS", "off"),
+    ("WHIMBREL_BATCHED_RECEIVE", "off"),
+    ("WHIMBREL_RECEIVE_CREDIT", "off"),
     ("WHIMBREL_WAITING", "sleep"),
 ];
 

@@ -45,6 +45,8 @@ pub struct ParticipantConfig {
     /// Octets that the smallest receive buffer of these sockets holds; zero where that is not
     /// known.
     pub receive_buffer_bytes: u32,
+    /// Writers heed what receive buffers of readers hold, where those tell; they do by default.
+    pub heeds_receive_buffers: bool,
     /// Codecs by which whole messages are taken; none by default.
     pub packed_messages: CompressionIds,
     /// Where our sockets listen for user traffic.
@@ -99,6 +101,7 @@ impl ParticipantConfig {
             metatraffic_unicast: Vec::new(),
             default_unicast: Vec::new(),
             receive_buffer_bytes: 0,
+            heeds_receive_buffers: true,
             packed_messages: CompressionIds::NONE,
             metatraffic_multicast: Vec::new(),
             user_multicast: Vec::new(),

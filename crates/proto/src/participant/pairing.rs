@@ -102,7 +102,7 @@ impl Participant {
             group: self.group_of(facts.guid.prefix, announced.map(|data| &data.endpoint)),
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
-            receive_buffer_bytes: participant.map_or(0, |it| it.data.receive_buffer_bytes),
+            receive_buffer_bytes: self.receive_buffer_bytes_of(facts.guid.prefix),
             packed_messages: participant.map_or(CompressionIds::NONE, |it| {
                 let compression = &facts.qos.data_representation.compression;
                 let own = compression.compression_ids.unwrap_or(CompressionIds::ALL);

@@ -248,4 +248,17 @@ impl Participant {
         let ours = self.announcement.len().saturating_add(ENVELOPE_BYTES);
         ours <= bytes.saturating_mul(FACTOR)
     }
+
+    /// Octets that the receive buffers of that participant, ours included, hold; zero where that is
+    /// not known, or not heeded.
+    pub(super) fn receive_buffer_bytes_of(&self, prefix: GuidPrefix) -> u32 {
+        if !self.config.heeds_receive_buffers {
+            return 0;
+        }
+        if prefix == self.config.guid_prefix {
+            return self.config.receive_buffer_bytes;
+        }
+        let remote = self.remotes.get(&prefix);
+        remote.map_or(0, |it| it.data.receive_buffer_bytes)
+    }
 }

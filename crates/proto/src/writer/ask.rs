@@ -72,6 +72,7 @@ impl Writer {
             message.destination(guid.prefix);
             message.heartbeat(guid.entity, self.config.guid.entity, fields);
             message.flush(&reader.info.locators, outbox);
+            self.statistics.heartbeats = self.statistics.heartbeats.saturating_add(1);
         }
         self.message = Some(message);
     }

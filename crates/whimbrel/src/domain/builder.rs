@@ -14,11 +14,12 @@ use super::environment::Environment;
 use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::join;
+use super::offload::SegmentationOffload;
 use super::participant::{DomainParticipant, ParticipantInner};
 use super::settings::{Asked, Setting, Settings};
 use super::waiting::Waiting;
 use crate::driver::compression::built_in;
-use crate::driver::network::{DataGroup, Fittings, Network, Offload};
+use crate::driver::network::{DataGroup, Fittings, Network};
 use crate::driver::participant::ParticipantCore;
 use crate::driver::sockets::Sockets;
 use crate::driver::warning::{Warning, Warnings};
@@ -31,7 +32,8 @@ use crate::error::Error;
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
-/// `WHIMBREL_STATISTICS` and `WHIMBREL_CONNECTED_SOCKETS` (`on` or `off`),
+/// `WHIMBREL_STATISTICS`, `WHIMBREL_CONNECTED_SOCKETS`, `WHIMBREL_BATCHED_RECEIVE` and
+/// `WHIMBREL_RECEIVE_CREDIT` (`on` or `off`),
 /// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_RECEIVE_BUFFER_BYTES` and
 /// `WHIMBREL_SEND_BUFFER_BYTES` (octets or `system`), `WHIMBREL_WAITING` (`auto`, `auto:` and
 /// so many microseconds, `receive`, `sleep` or `spin`), and
@@ -216,9 +218,28 @@ impl DomainParticipantBuilder {
     /// so too, a stream of samples of megabytes that fills a lossy link repairs more of it than was
     /// lost.
     #[must_use]
-    pub fn segmentation_offload(mut self, yes: bool) -> Self {
-        let offload = if yes { Offload::Always } else { Offload::Never };
-        self.asked.segmentation_offload = Some(offload);
+    pub fn segmentation_offload(mut self, how: impl Into<SegmentationOffload>) -> Self {
+        self.asked.segmentation_offload = Some(how.into());
+        self
+    }
+
+    /// Whether datagrams that have arrived together are received several by one system call; on by
+    /// default, also by `WHIMBREL_BATCHED_RECEIVE`. Those that the system has joined come so
+    /// anyway: see [`DomainParticipantBuilder::segmentation_offload`].
+    #[must_use]
+    pub fn batched_receive(mut self, yes: bool) -> Self {
+        self.asked.batched_receive = Some(yes);
+        self
+    }
+
+    /// Whether what receive buffers hold is told to writers and heeded by them; on by default, also
+    /// by `WHIMBREL_RECEIVE_CREDIT`. On one host, best-effort writers then hold back for a moment
+    /// what such a buffer would drop, for which readers answer them now and then, and reliable ones
+    /// have that much of large samples under way. Off, this participant tells nothing and heeds
+    /// nobody: writers pace what they send.
+    #[must_use]
+    pub fn receive_credit(mut self, yes: bool) -> Self {
+        self.asked.receive_credit = Some(yes);
         self
     }
 
@@ -352,6 +373,7 @@ impl DomainParticipantBuilder {
                 faults: self.faults,
                 offload: settings.segmentation_offload.value,
                 connects: settings.connected_sockets.value,
+                receives_batches: settings.batched_receive.value,
                 receive_buffer_bytes: settings.receive_buffer_bytes.value,
                 send_buffer_bytes: settings.send_buffer_bytes.value,
             },
@@ -362,7 +384,10 @@ impl DomainParticipantBuilder {
         let warnings = Warnings::new(settings.log.value);
         missing(selection.unmatched).for_each(|it| warnings.raise(it));
         let mut config = join::config(&settings, &self.qos)?;
-        config.receive_buffer_bytes = sockets.receive_buffer_bytes();
+        config.heeds_receive_buffers = settings.receive_credit.value;
+        if config.heeds_receive_buffers {
+            config.receive_buffer_bytes = sockets.receive_buffer_bytes();
+        }
         config.packed_messages = built_in();
         let core = ParticipantCore::start(config, sockets, network, interfaces, warnings)
             .map_err(Error::io("starting the participant"))?;

@@ -98,6 +98,18 @@ pub(super) const CONNECTED_SOCKETS: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+pub(super) const BATCHED_RECEIVE: Variable = Variable {
+    name: "WHIMBREL_BATCHED_RECEIVE",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
+pub(super) const RECEIVE_CREDIT: Variable = Variable {
+    name: "WHIMBREL_RECEIVE_CREDIT",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 /// What the sizes of buffers may be.
 pub(super) const BUFFER: &str = "a number of octets from 4096 to 1073741824, or system";
 
@@ -132,6 +144,7 @@ pub(super) const WAITING: Variable = Variable {
 };
 
 const VARIABLES: &[Variable] = &[
+    BATCHED_RECEIVE,
     CONNECTED_SOCKETS,
     DISCOVERY_RATE,
     DOMAIN,
@@ -143,6 +156,7 @@ const VARIABLES: &[Variable] = &[
     MULTICAST_DATA,
     PEERS,
     RECEIVE_BUFFER,
+    RECEIVE_CREDIT,
     SEGMENTATION_OFFLOAD,
     SEND_BUFFER,
     STATISTICS,
@@ -312,10 +326,11 @@ mod tests {
             &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
-                 allowed: WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
-                 WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
-                 WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
-                 WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, WHIMBREL_SEGMENTATION_OFFLOAD, \
+                 allowed: WHIMBREL_BATCHED_RECEIVE, WHIMBREL_CONNECTED_SOCKETS, \
+                 WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, \
+                 WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, \
+                 WHIMBREL_MULTICAST_DATA, WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, \
+                 WHIMBREL_RECEIVE_CREDIT, WHIMBREL_SEGMENTATION_OFFLOAD, \
                  WHIMBREL_SEND_BUFFER_BYTES, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \
                  \"off\"?; allowed: warn or off",

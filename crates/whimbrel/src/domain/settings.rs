@@ -7,15 +7,16 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG,
-    MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER, SEGMENTATION_OFFLOAD, SEND_BUFFER,
-    STATISTICS, WAITING,
+    BATCHED_RECEIVE, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS,
+    INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER, RECEIVE_CREDIT,
+    SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
+use super::offload::SegmentationOffload;
 use super::values::{self, Peer};
 use super::waiting::Waiting;
-use crate::driver::network::{DataGroup, Offload, RECEIVE_BUFFER_BYTES, SEND_BUFFER_BYTES};
+use crate::driver::network::{DataGroup, RECEIVE_BUFFER_BYTES, SEND_BUFFER_BYTES};
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -58,8 +59,10 @@ pub(super) struct Asked {
     pub(super) unserved_patience: Option<Duration>,
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
-    pub(super) segmentation_offload: Option<Offload>,
+    pub(super) segmentation_offload: Option<SegmentationOffload>,
     pub(super) connected_sockets: Option<bool>,
+    pub(super) batched_receive: Option<bool>,
+    pub(super) receive_credit: Option<bool>,
     pub(super) receive_buffer_bytes: Option<Option<usize>>,
     pub(super) send_buffer_bytes: Option<Option<usize>>,
     pub(super) statistics: Option<bool>,
@@ -86,8 +89,10 @@ pub(super) struct Settings {
     pub(super) unserved_patience: Sourced<Duration>,
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
-    pub(super) segmentation_offload: Sourced<Offload>,
+    pub(super) segmentation_offload: Sourced<SegmentationOffload>,
     pub(super) connected_sockets: Sourced<bool>,
+    pub(super) batched_receive: Sourced<bool>,
+    pub(super) receive_credit: Sourced<bool>,
     pub(super) receive_buffer_bytes: Sourced<Option<usize>>,
     pub(super) send_buffer_bytes: Sourced<Option<usize>>,
     pub(super) statistics: Sourced<bool>,
@@ -103,19 +108,16 @@ impl Settings {
         let defaults = ParticipantConfig::new(GuidPrefix::UNKNOWN, 0);
         let interfaces = asked.interfaces.as_deref();
         let interfaces = interfaces.map(|text| said("interfaces", text, values::interfaces));
+        let interfaces = interfaces.transpose()?;
         let peers = asked.peers.as_deref().map(peers_said);
         let [receive_buffer_bytes, send_buffer_bytes] = buffers(asked, environment)?;
+        let [connected_sockets, batched_receive, receive_credit] = switches(asked, environment)?;
         let patience = defaults.unserved_patience;
         let settings = Self {
             domain: either(asked.domain, environment, DOMAIN, values::domain)?,
             domain_tag: Sourced::of_builder(asked.domain_tag.clone(), String::new()),
             name: Sourced::of_builder(asked.name.clone(), String::new()),
-            interfaces: either(
-                interfaces.transpose()?,
-                environment,
-                INTERFACES,
-                values::interfaces,
-            )?,
+            interfaces: either(interfaces, environment, INTERFACES, values::interfaces)?,
             peers: either(peers.transpose()?, environment, PEERS, values::peers)?,
             ip: either(asked.ip, environment, IP, values::ip)?,
             in_process: either(
@@ -156,9 +158,11 @@ impl Settings {
                 environment,
                 SEGMENTATION_OFFLOAD,
                 values::offload,
-                Offload::default(),
+                SegmentationOffload::default(),
             )?,
-            connected_sockets: on_unless(asked.connected_sockets, environment, CONNECTED_SOCKETS)?,
+            connected_sockets,
+            batched_receive,
+            receive_credit,
             receive_buffer_bytes,
             send_buffer_bytes,
             statistics: off_unless(asked.statistics, environment, STATISTICS)?,
@@ -289,7 +293,7 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 5] {
+    fn list_sending(&self) -> [Setting; 7] {
         [
             of_variable(
                 "message_bytes_max",
@@ -307,6 +311,18 @@ impl Settings {
                 "connected_sockets",
                 &self.connected_sockets,
                 CONNECTED_SOCKETS,
+                on_or_off,
+            ),
+            of_variable(
+                "batched_receive",
+                &self.batched_receive,
+                BATCHED_RECEIVE,
+                on_or_off,
+            ),
+            of_variable(
+                "receive_credit",
+                &self.receive_credit,
+                RECEIVE_CREDIT,
                 on_or_off,
             ),
             of_variable(
@@ -345,6 +361,15 @@ impl Settings {
 }
 
 /// The wanted sizes of receive and send buffers.
+fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 3], Error> {
+    let of = |asked, variable| on_unless(asked, environment, variable);
+    Ok([
+        of(asked.connected_sockets, CONNECTED_SOCKETS)?,
+        of(asked.batched_receive, BATCHED_RECEIVE)?,
+        of(asked.receive_credit, RECEIVE_CREDIT)?,
+    ])
+}
+
 fn buffers(asked: &Asked, environment: &Environment) -> Result<[Sourced<Option<usize>>; 2], Error> {
     let of = |asked, variable, default| {
         either_or(

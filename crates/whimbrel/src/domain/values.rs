@@ -8,8 +8,9 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::nearest::nearest;
+use super::offload::SegmentationOffload;
 use super::waiting::Waiting;
-use crate::driver::network::{DataGroup, Offload};
+use crate::driver::network::DataGroup;
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -173,16 +174,11 @@ pub(super) fn buffer_bytes(text: &str) -> Result<Option<usize>, Fault> {
 }
 
 /// Which datagrams leave many by one call.
-pub(super) fn offload(text: &str) -> Result<Offload, Fault> {
-    match text.trim() {
-        "auto" => Ok(Offload::SmallSamples),
-        "on" => Ok(Offload::Always),
-        "off" => Ok(Offload::Never),
-        other => Err(Fault {
-            at: 1,
-            what: format!("{other:?} is neither on nor off nor auto"),
-        }),
-    }
+pub(super) fn offload(text: &str) -> Result<SegmentationOffload, Fault> {
+    text.parse().map_err(|_| Fault {
+        at: 1,
+        what: format!("{:?} is neither on nor off nor auto", text.trim()),
+    })
 }
 
 fn one_of(

@@ -149,12 +149,12 @@ impl Engine {
         &self,
         socket: &Arc<UdpSocket>,
         participant: Weak<dyn Receive>,
-        waiting: Waiting,
+        (waiting, in_batches): (Waiting, bool),
     ) -> io::Result<Arc<Reception>> {
         let token = Token(self.next_token.fetch_add(1, Ordering::Relaxed));
         let socket = Arc::clone(socket);
         let me: Weak<dyn Watch> = self.me.clone();
-        let reception = Reception::new(me, socket, participant, token, waiting);
+        let reception = Reception::new(me, socket, participant, token, (waiting, in_batches));
         lock(&self.receptions).insert(token, Arc::clone(&reception));
         self.poller
             .add(&*reception.socket, token, Interest::Read, Trigger::Level)?;

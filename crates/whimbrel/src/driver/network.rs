@@ -9,11 +9,7 @@ use whimbrel_net::interfaces::{Interface, InterfaceFilter};
 use whimbrel_proto::InterfaceAddress;
 
 use super::ports;
-use crate::domain::{InProcess, Waiting};
-
-/// Larger samples are paced, and where their parts leave in crowds some overtake others on the way,
-/// which is taken for loss.
-const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
+use crate::domain::{InProcess, SegmentationOffload, Waiting};
 
 /// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
 /// less than we do.
@@ -60,9 +56,11 @@ pub(crate) struct Network {
 pub(crate) struct Fittings {
     pub(crate) tap: Option<Arc<dyn Tap>>,
     pub(crate) faults: Option<Faults>,
-    pub(crate) offload: Offload,
+    pub(crate) offload: SegmentationOffload,
     /// Addresses to which much is sent get sockets of their own.
     pub(crate) connects: bool,
+    /// Several datagrams are received by one call.
+    pub(crate) receives_batches: bool,
     /// To how many octets buffers are raised; `None` leaves the system's own size.
     pub(crate) receive_buffer_bytes: Option<usize>,
     pub(crate) send_buffer_bytes: Option<usize>,
@@ -86,37 +84,6 @@ impl std::fmt::Display for DataGroup {
             Self::Off => f.write_str("off"),
             Self::Standard => f.write_str("on"),
             Self::At(group) => group.fmt(f),
-        }
-    }
-}
-
-/// Which datagrams of one size leave many by one call; unless none do, they arrive so too.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Offload {
-    Never,
-    /// Those of samples that leave by one call, or little more.
-    #[default]
-    SmallSamples,
-    Always,
-}
-
-impl std::fmt::Display for Offload {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Never => "off",
-            Self::SmallSamples => "auto",
-            Self::Always => "on",
-        })
-    }
-}
-
-impl Offload {
-    /// Parts of larger samples leave one by one.
-    pub(super) const fn sample_bytes_max(self) -> usize {
-        match self {
-            Self::Never => 0,
-            Self::SmallSamples => SMALL_SAMPLE_BYTES_MAX,
-            Self::Always => usize::MAX,
         }
     }
 }

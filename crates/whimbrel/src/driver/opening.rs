@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 
 use whimbrel_net::socket::{OversizePolicy, PortUse, UdpSocket};
 
-use super::network::{Fittings, Offload};
+use super::network::Fittings;
 use super::sync::Arc;
+use crate::domain::SegmentationOffload;
 
 /// Opens a socket at `addr`.
 ///
@@ -36,7 +37,7 @@ pub(super) fn open(
     if let Some(bytes) = fittings.send_buffer_bytes {
         socket.raise_send_buffer(bytes)?;
     }
-    if fittings.offload != Offload::Never {
+    if fittings.offload != SegmentationOffload::Off {
         socket.receive_joined_once_useful();
     }
     // Where the system leaves no choice it fragments.

@@ -155,8 +155,9 @@ impl ParticipantCore {
     }
 
     fn listen(&self, socket: &Arc<UdpSocket>) -> io::Result<()> {
-        let waiting = self.network.waiting;
-        let reception = self.driver.add(socket, self.me.clone(), waiting)?;
+        let in_batches = self.network.fittings.receives_batches;
+        let manner = (self.network.waiting, in_batches);
+        let reception = self.driver.add(socket, self.me.clone(), manner)?;
         lock(&self.receptions).push(reception);
         Ok(())
     }

@@ -131,16 +131,16 @@ pub(crate) struct Reception {
 }
 
 impl Reception {
-    /// Nobody receives yet.
+    /// Nobody receives yet; several datagrams by one call, where they are received `in_batches`.
     pub(super) fn new(
         watcher: Weak<dyn Watch>,
         socket: Arc<UdpSocket>,
         participant: Weak<dyn Receive>,
         token: Token,
-        waiting: Waiting,
+        (waiting, in_batches): (Waiting, bool),
     ) -> Arc<Self> {
         let desk = Desk {
-            batch: RecvBatch::new(BATCH, SLABS),
+            batch: RecvBatch::new(if in_batches { BATCH } else { 1 }, SLABS),
             trim_at: Instant::ZERO,
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),

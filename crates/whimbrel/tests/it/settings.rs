@@ -1,8 +1,9 @@
 //! Settings that make no sense are refused with a word.
 
+use whimbrel::domain::{DomainParticipantBuilder, InProcess, SegmentationOffload};
 use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Duration, ReturnCode};
 
-use super::{Blob, PATIENCE, pair};
+use super::{Blob, PATIENCE, pair, tag};
 
 #[test]
 fn senseless_settings_are_refused() {
@@ -23,6 +24,63 @@ fn senseless_settings_are_refused() {
         assert_eq!(error.return_code(), ReturnCode::BadParameter);
         assert!(error.to_string().contains(word), "{error}");
     }
+}
+
+/// HEARTBEATs that a best-effort writer sends of 300 samples of 3000 octets, where it, and who
+/// reads them in another participant or in its own, heed receive buffers or not.
+fn questions(writer_heeds: bool, reader_heeds: bool, is_own: bool) -> u64 {
+    let tag = tag();
+    let join = |heeds| {
+        let builder = DomainParticipant::builder(77).domain_tag(&tag);
+        let builder = builder.interfaces("lo").in_process(InProcess::Off);
+        let builder = builder.receive_buffer_bytes(None);
+        builder.receive_credit(heeds).build().unwrap()
+    };
+    let (here, there) = (join(writer_heeds), join(reader_heeds));
+    let topic = here.create_topic::<Blob>("blobs").unwrap();
+    let writer = here.create_datawriter(&topic, DataWriterQos::default());
+    let writer = writer.unwrap();
+    let reads = if is_own { &here } else { &there };
+    let topic = reads.create_topic::<Blob>("blobs").unwrap();
+    let qos = DataReaderQos::default();
+    let _reader = reads.create_datareader(&topic, qos).unwrap();
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    for number in 0..300 {
+        let bytes = vec![1; 3000];
+        writer.write(&Blob { number, bytes }).unwrap();
+    }
+    writer.statistics().heartbeats
+}
+
+#[test]
+fn best_effort_writers_ask_what_has_left_receive_buffers_unless_that_is_off() {
+    assert!(questions(true, true, false) > 0);
+    assert_eq!(questions(true, false, false), 0);
+    assert_eq!(questions(false, true, false), 0);
+    assert!(questions(true, true, true) > 0, "of its own participant");
+    assert_eq!(questions(false, false, true), 0);
+}
+
+#[test]
+fn what_the_builder_says_of_offload_goes_before_the_environment() {
+    let lo = || DomainParticipant::builder(77).interfaces("lo");
+    let shown = |builder: DomainParticipantBuilder| {
+        let settings = builder.settings().unwrap();
+        let found = settings
+            .into_iter()
+            .find(|it| it.name == "segmentation_offload");
+        found.unwrap().value
+    };
+    for how in [
+        SegmentationOffload::Off,
+        SegmentationOffload::Automatic,
+        SegmentationOffload::On,
+    ] {
+        assert_eq!(shown(lo().segmentation_offload(how)), how.to_string());
+        assert_eq!(how.to_string().parse::<SegmentationOffload>().unwrap(), how);
+    }
+    assert_eq!(shown(lo().segmentation_offload(true)), "on");
+    assert!("yes".parse::<SegmentationOffload>().is_err());
 }
 
 #[test]

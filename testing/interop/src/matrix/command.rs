@@ -15,10 +15,12 @@ const PYTHON: &str = ".peers/venv/bin/python";
 const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// Settings of what is only quicker.
-const FAST_PATHS: [&str; 4] = [
+const FAST_PATHS: [&str; 6] = [
     "WHIMBREL_IN_PROCESS",
     "WHIMBREL_SEGMENTATION_OFFLOAD",
     "WHIMBREL_CONNECTED_SOCKETS",
+    "WHIMBREL_BATCHED_RECEIVE",
+    "WHIMBREL_RECEIVE_CREDIT",
     "WHIMBREL_WAITING",
 ];
 

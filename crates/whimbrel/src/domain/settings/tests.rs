@@ -31,6 +31,8 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
         ("WHIMBREL_CONNECTED_SOCKETS", "off"),
+        ("WHIMBREL_BATCHED_RECEIVE", "off"),
+        ("WHIMBREL_RECEIVE_CREDIT", "off"),
         ("WHIMBREL_RECEIVE_BUFFER_BYTES", "system"),
         ("WHIMBREL_SEND_BUFFER_BYTES", "65536"),
         ("WHIMBREL_MULTICAST_DATA", "239.255.1.2"),
@@ -57,6 +59,13 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     let connected = ("off", variable("WHIMBREL_CONNECTED_SOCKETS"));
     check(&nothing, &pairs, "connected_sockets", connected);
     check(&nothing, &[], "connected_sockets", ("on", default));
+    for (name, of) in [
+        ("batched_receive", "WHIMBREL_BATCHED_RECEIVE"),
+        ("receive_credit", "WHIMBREL_RECEIVE_CREDIT"),
+    ] {
+        check(&nothing, &pairs, name, ("off", variable(of)));
+        check(&nothing, &[], name, ("on", default));
+    }
     let receive = "receive_buffer_bytes";
     let of_receive = variable("WHIMBREL_RECEIVE_BUFFER_BYTES");
     check(&nothing, &pairs, receive, ("system", of_receive));

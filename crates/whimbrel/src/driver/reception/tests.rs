@@ -63,7 +63,7 @@ impl Scene {
         let participant: Weak<Inbox> = Arc::downgrade(&inbox);
         let socket = Arc::new(open());
         let to = socket.local_addr();
-        let reception = driver.add(&socket, participant, waiting).unwrap();
+        let reception = driver.add(&socket, participant, (waiting, true)).unwrap();
         inbox.bell.receive_at(Arc::downgrade(&reception));
         Self {
             driver,
@@ -300,7 +300,7 @@ fn a_thread_that_is_soon_back_keeps_the_seat_while_others_wait_and_nobody_is_tol
     let local = SocketAddr::from(([127, 0, 0, 1], 0));
     let socket = Arc::new(UdpSocket::bind(local, PortUse::Exclusive).unwrap());
     let to = socket.local_addr();
-    let reception = Reception::new(watcher, socket, inbox, Token(0), Waiting::Receive);
+    let reception = Reception::new(watcher, socket, inbox, Token(0), (Waiting::Receive, true));
     scene.inbox.bell.receive_at(Arc::downgrade(&reception));
     for _ in 0..ROUNDS {
         let _ = scene.sender.send(to, &[b"a"]).unwrap();
@@ -403,4 +403,50 @@ fn whoever_waits_at_a_socket_keeps_nothing_alive() {
     done.store(true, Ordering::SeqCst);
     bell.ring();
     waits.join().unwrap();
+}
+
+/// Sees at each datagram whether more wait in the socket.
+struct Peek {
+    socket: Arc<UdpSocket>,
+    more: Mutex<Vec<bool>>,
+}
+
+impl Receive for Peek {
+    fn receive(&self, _now: Instant, _datagram: &Datagram) {
+        let more = self.socket.wait_readable(StdDuration::ZERO).unwrap();
+        lock(&self.more).push(more);
+    }
+
+    fn settle(&self) {}
+
+    fn follow_interfaces(&self, _existing: &[Interface]) {}
+
+    fn note_receive_error(&self, error: &io::Error) {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn datagrams_are_taken_from_the_socket_several_at_a_time_only_where_that_is_wanted() {
+    let local = SocketAddr::from(([127, 0, 0, 1], 0));
+    let open = || UdpSocket::bind(local, PortUse::Exclusive).unwrap();
+    for (in_batches, expected) in [(true, [false; 4]), (false, [true, true, true, false])] {
+        let socket = Arc::new(open());
+        let to = socket.local_addr();
+        let peek = Arc::new(Peek {
+            socket: Arc::clone(&socket),
+            more: Mutex::default(),
+        });
+        let watches: Weak<Watches> = Weak::new();
+        let participant: Weak<Peek> = Arc::downgrade(&peek);
+        let manner = (Waiting::Receive, in_batches);
+        let reception = Reception::new(watches, socket, participant, Token(0), manner);
+        let sender = open();
+        for _ in 0..4 {
+            let _ = sender.send(to, &[b"a"]).unwrap();
+        }
+        assert!(peek.socket.wait_readable(PATIENCE).unwrap());
+        reception.receive();
+        assert_eq!(*lock(&peek.more), expected, "{in_batches}");
+    }
 }
