@@ -200,16 +200,18 @@ impl Writer {
     /// Up to here no reader that holds back history needs to hear of instances that ended; what
     /// was known before where that says nothing of the end that comes `first`.
     fn ends_known_through(&mut self, first: SequenceNumber) -> SequenceNumber {
-        if first <= self.acked || !self.audience.holds_history() {
-            return self.acked;
+        // Readers of the process may have acknowledged what has not left to others.
+        let acked = self.acked.min(self.pushed);
+        if first <= acked || !self.audience.holds_history() {
+            return acked;
         }
         let unaware = |reader: &ReaderProxy| self.ends_known_by(reader) < first;
         self.unaware = self.somebody(self.unaware, unaware);
         if self.unaware.is_some() {
-            return self.acked;
+            return acked;
         }
         let known = self.holding_readers().map(|it| self.ends_known_by(it));
-        known.min().unwrap_or(self.acked).min(self.pushed)
+        known.min().unwrap_or(acked).min(self.pushed)
     }
 
     /// True when some reader owes an answer.

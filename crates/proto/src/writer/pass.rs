@@ -137,7 +137,10 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
     use whimbrel_base::guid::GuidPrefix;
-    use whimbrel_base::time::Instant;
+    use whimbrel_base::time::{Duration, Instant};
+
+    use super::super::{Bundling, NewChange, WriterConfig};
+    use crate::change::ChangeKind;
 
     const NOW: Instant = Instant(1_000_000_000);
 
@@ -249,6 +252,66 @@ mod tests {
         assert_eq!(put(&mut writer, &mut sent, true), (true, Vec::new()));
         writer.handle_unmatched(NOW, guid, false);
         assert!(!put(&mut writer, &mut sent, true).0, "nobody is there");
+    }
+
+    /// A writer of bundles that wait for 2 ms, with a reader of its process that knows it and one
+    /// elsewhere that acknowledges nothing.
+    fn bundles(set: impl FnOnce(&mut WriterConfig)) -> (Writer, Sent) {
+        let mut writer = writer(|config| {
+            config.depth = None;
+            config.bundling = Bundling::UpTo {
+                message_bytes_max: 1400,
+                wait: Duration::from_millis(2),
+            };
+            set(config);
+        });
+        let reader = matched(true, false);
+        let mut other = matched(false, false);
+        other.guid.prefix = GuidPrefix([9; 12]);
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        writer.handle_matched(NOW, other);
+        writer.note_in_process(guid);
+        let mut sent = Sent::default();
+        let first = acknack(1, &[], 1);
+        writer.handle_acknack(NOW, guid, &first).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        sent.words();
+        (writer, sent)
+    }
+
+    /// How many changes leave when what waits has waited long enough.
+    fn left_later(writer: &mut Writer, sent: &mut Sent) -> usize {
+        let later = NOW.after(Duration::from_millis(2));
+        writer.handle_timeout(later);
+        writer.poll_transmit(later, sent);
+        let words = sent.words();
+        words.iter().filter(|it| **it == "data").count()
+    }
+
+    #[test]
+    fn what_is_handed_over_leaves_to_readers_elsewhere_before_its_place_is_taken() {
+        let (mut writer, mut sent) = bundles(|config| config.samples_max = 1);
+        for number in 1..=3 {
+            let waits = put(&mut writer, &mut sent, true);
+            assert_eq!(waits, (false, Vec::new()), "it waits for others");
+            assert_eq!(writer.acknowledged_through(), SequenceNumber(number));
+        }
+        assert_eq!(left_later(&mut writer, &mut sent), 3);
+    }
+
+    #[test]
+    fn an_instance_that_ended_leaves_to_readers_elsewhere_before_it_is_forgotten() {
+        let (mut writer, mut sent) = bundles(|config| config.durable = true);
+        put(&mut writer, &mut sent, true);
+        let kind = ChangeKind::DisposedUnregistered;
+        let end = NewChange { kind, ..change(8) };
+        writer.write(NOW, end).unwrap();
+        writer.hand_over(|_, _| true);
+        writer.poll_transmit(NOW, &mut sent);
+        assert_eq!(writer.acknowledged_through(), SequenceNumber(2));
+        assert_eq!(left_later(&mut writer, &mut sent), 2);
+        assert_eq!(writer.history_len(), 0, "nobody needs it");
     }
 
     #[test]

@@ -23,8 +23,7 @@ impl Writer {
                 let Some(oldest) = known.oldest else {
                     break;
                 };
-                let unsent = oldest > self.pushed && !self.audience.destinations().is_empty();
-                if unsent && !self.seal() {
+                if !self.has_left(oldest) {
                     return false;
                 }
                 self.history.give_way(oldest);
@@ -61,7 +60,14 @@ impl Writer {
                 || unacked > is_crowded_above(samples_max))
     }
 
+    /// Removes a change that whoever acknowledges has; false where that cannot be. Readers of the
+    /// process may have it before it has left to others.
     fn evict(&mut self, sequence: SequenceNumber) -> bool {
-        sequence <= self.acked && self.history.give_way(sequence)
+        sequence <= self.acked && self.has_left(sequence) && self.history.give_way(sequence)
+    }
+
+    /// True where `sequence` has left, has nowhere to go, or is in the message of a bundle by now.
+    fn has_left(&mut self, sequence: SequenceNumber) -> bool {
+        sequence <= self.pushed || self.audience.destinations().is_empty() || self.seal()
     }
 }
