@@ -11,7 +11,8 @@ use whimbrel_proto::reader::KeyExtractor;
 
 use crate::random::{Random, mix};
 
-const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
+/// What begins each sample: XCDR1, little-endian. RTPS 2.5 §10.5.
+pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
 /// Octets of a serialized key.
 pub const KEY_BYTES: usize = 8;

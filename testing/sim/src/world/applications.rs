@@ -196,7 +196,9 @@ fn next_write(scenario: &Scenario, slot: &WriterSlot) -> Option<Next> {
         return None;
     };
     let bytes = match forms::of_writer(scenario, slot.plan).batch {
-        Some(_) => bytes.min(forms::BATCHED_BYTES_MAX),
+        // What has no whole encapsulation header has none of its own in a batch.
+        Some(_) if bytes > 0 => bytes.clamp(payload::ENCAPSULATION.len(), forms::BATCHED_BYTES_MAX),
+        Some(_) => 0,
         None => bytes,
     };
     let keyed = scenario
