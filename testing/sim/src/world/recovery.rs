@@ -2,13 +2,16 @@
 
 use whimbrel_base::time::{Duration, Instant};
 
-use crate::scenario::Scenario;
+use crate::scenario::{START, Scenario};
 
 /// How long discovery may take once the network is whole and nothing changes any more.
 const RECOVERY: Duration = Duration::from_secs(3);
 
-/// A round of probes comes with every so many announcements.
+/// A round of probes comes with every so many announcements, for so many rounds; then the wait
+/// doubles with each, up to so many.
 const ANNOUNCEMENTS_PER_PROBE_ROUND: u32 = 5;
+const EARLY_ROUNDS: u32 = 4;
+const ANNOUNCEMENTS_PER_PROBE_ROUND_MAX: u32 = 80;
 
 /// What finding each other again takes after the probe that arrives.
 const MEETING: Duration = Duration::from_secs(1);
@@ -23,7 +26,8 @@ const MEETING: Duration = Duration::from_secs(1);
 /// - the same two leases count from when a participant that stood still goes on, for it then hears
 ///   what arrived meanwhile, and takes it for signs of life of those who are gone;
 /// - two on one host without a common group, which only probe for each other, may have to wait for
-///   the next round of probes: five announcements, each up to a tenth late, and a second.
+///   the next round of probes: five announcements, or more where all rounds before may have been
+///   lost, each up to a tenth late, and a second.
 #[derive(Debug)]
 pub(super) struct Recovery {
     /// How long discovery may take.
@@ -47,9 +51,10 @@ impl Recovery {
             let mut others = (0..one).filter(near);
             others.any(|other| !scenario.share_group(one, other))
         };
-        let round = scenario
-            .announce_period
-            .times(ANNOUNCEMENTS_PER_PROBE_ROUND);
+        let period = scenario.announce_period;
+        let lasts = scenario.heals_at.since(START).as_nanos();
+        let announced = lasts / period.as_nanos().max(1);
+        let round = period.times(announcements_per_round(announced));
         let round = round.as_nanos() / 10 * 11 + MEETING.as_nanos();
         let discovery = if nodes.into_iter().any(probing) {
             RECOVERY.max(Duration::from_nanos(round))
@@ -108,6 +113,21 @@ impl Recovery {
     }
 }
 
+/// How many announcements lie between the round of probes before the next one and that, after
+/// `announced`, where nobody was found by any.
+fn announcements_per_round(announced: i64) -> u32 {
+    let mut wait = ANNOUNCEMENTS_PER_PROBE_ROUND;
+    let (mut next, mut rounds) = (i64::from(wait), 1);
+    while next <= announced {
+        rounds += 1;
+        if rounds > EARLY_ROUNDS {
+            wait = (2 * wait).min(ANNOUNCEMENTS_PER_PROBE_ROUND_MAX);
+        }
+        next += i64::from(wait);
+    }
+    wait
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +142,7 @@ mod tests {
         let mut scenario = Scenario::of(Kind::Discovery, 0);
         (scenario.hosts, scenario.subnets) = (vec![0, 1], vec![0, 0]);
         (scenario.multicast, scenario.deaf) = (true, vec![]);
+        scenario.heals_at = START.after(Duration::from_secs(10));
         scenario
     }
 
@@ -151,6 +172,10 @@ mod tests {
         assert_eq!(due(&alone), 3000);
         alone.hosts = vec![0, 0];
         assert_eq!(due(&alone), 6500);
+        // Its fourth round is at 20 s.
+        alone.heals_at = START.after(Duration::from_secs(22));
+        assert_eq!(due(&alone), 12_000);
+        alone.heals_at = START.after(Duration::from_secs(2));
         alone.announce_period = Duration::from_millis(300);
         assert_eq!(due(&alone), 3000);
         alone.multicast = true;
