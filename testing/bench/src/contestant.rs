@@ -66,6 +66,8 @@ pub enum Mode {
     Async,
     /// As `Take`, with BEST_EFFORT.
     BestEffort,
+    /// As `Take`, with samples of some instances in turn.
+    Keyed,
     /// A callback, with what the product offers for large samples; Whimbrel needs no settings.
     Large,
     /// The same with socket buffers of the size that the system gives them.
@@ -93,6 +95,7 @@ impl Mode {
             Self::AutomaticAsync => "automatic-async",
             Self::Async => "async",
             Self::BestEffort => "best-effort",
+            Self::Keyed => "keyed",
             Self::Large => "large",
             Self::LargeSystemBuffers => "large-system-buffers",
             Self::InProcess => "in-process",
@@ -142,7 +145,10 @@ pub const USUAL: &[Contestant] = &[
 ];
 
 /// Who takes part besides where system calls are counted: no time is lost by it, or won.
-pub const COUNTED: &[Contestant] = &[of(Product::Whimbrel, Mode::BestEffort)];
+pub const COUNTED: &[Contestant] = &[
+    of(Product::Whimbrel, Mode::BestEffort),
+    of(Product::Whimbrel, Mode::Keyed),
+];
 
 /// Everyone who takes part in that of large ones.
 pub const LARGE: &[Contestant] = &[

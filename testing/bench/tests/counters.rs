@@ -62,7 +62,14 @@ fn beyond(text: &str) -> Vec<String> {
             found.push(format!("{name}: {figure}, at most {bound}"));
         }
     };
-    for mode in ["listener", "waitset", "take", "async", "best-effort"] {
+    for mode in [
+        "listener",
+        "waitset",
+        "take",
+        "async",
+        "best-effort",
+        "keyed",
+    ] {
         for (kind, bound) in [
             ("sends", CALLS_MAX),
             ("receives", CALLS_MAX),

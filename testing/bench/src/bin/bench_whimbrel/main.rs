@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ends;
+mod keyed;
 mod local;
 mod ping;
 mod pong;
@@ -35,6 +36,11 @@ fn run(words: &[String]) -> Result<(), String> {
             let local = local::Local::new(domain, true)?;
             serve(|order| local.block_shared(order))
         }
+        ("latency", "ping") if mode == "keyed" => {
+            let ends = keyed::Ends::asking(domain)?;
+            serve(|order| ends.block(order))
+        }
+        ("latency", "pong") if mode == "keyed" => keyed::answer(domain),
         ("latency", "ping") => {
             let mut ping = ping::Ping::new(domain, mode)?;
             serve(|order| ping.block(order))
