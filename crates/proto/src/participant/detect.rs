@@ -109,7 +109,10 @@ impl Participant {
             self.handle_presence(now, from, inbound, bytes);
             return Ok(());
         }
-        let data = ParticipantData::parse(&change.payload, &context)?;
+        let mut data = ParticipantData::parse(&change.payload, &context)?;
+        if !self.config.heeds_receive_buffers {
+            data.receive_buffer_bytes = 0;
+        }
         if data.guid.prefix != inbound.source || data.guid.prefix == GuidPrefix::UNKNOWN {
             return Err(Reject::new(RejectKind::Stranger, 0));
         }

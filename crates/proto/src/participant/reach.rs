@@ -252,10 +252,7 @@ impl Participant {
     /// Octets that the receive buffers of that participant, ours included, hold; zero where that is
     /// not known, or not heeded.
     pub(super) fn receive_buffer_bytes_of(&self, prefix: GuidPrefix) -> u32 {
-        if !self.config.heeds_receive_buffers {
-            return 0;
-        }
-        if prefix == self.config.guid_prefix {
+        if prefix == self.config.guid_prefix && self.config.heeds_receive_buffers {
             return self.config.receive_buffer_bytes;
         }
         let remote = self.remotes.get(&prefix);

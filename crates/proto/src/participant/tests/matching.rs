@@ -230,3 +230,30 @@ fn batches_are_compressed_for_connext_by_zlib_alone() {
         assert_eq!(matched[0].1.vendor, vendor);
     }
 }
+
+#[test]
+fn receive_buffers_of_our_own_and_of_others_are_heeded_or_none_is() {
+    for (heeds, wanted) in [(true, [100_000, 200_000]), (false, [0, 0])] {
+        let holding = |number, receive_buffer_bytes| ParticipantConfig {
+            receive_buffer_bytes,
+            heeds_receive_buffers: heeds,
+            ..config(number)
+        };
+        let mut net = Net::of([holding(1, 100_000), holding(2, 200_000)]);
+        let now = net.now;
+        net.member(1).add_writer(now, local_writer("Square"));
+        net.member(1).add_reader(now, local_reader("Square"));
+        net.member(2).add_reader(now, local_reader("Square"));
+        net.run(seconds(2));
+        let mut matched = matched_readers(&net.take(1));
+        matched.sort_by_key(|(_, it)| it.guid);
+        let held: Vec<_> = matched
+            .iter()
+            .map(|(_, it)| it.receive_buffer_bytes)
+            .collect();
+        assert_eq!(held, wanted);
+        // By which the writers of discovery go.
+        let remote = &net.member(1).remotes[&prefix(2)];
+        assert_eq!(remote.data.receive_buffer_bytes, wanted[1]);
+    }
+}
