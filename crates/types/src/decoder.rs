@@ -148,8 +148,10 @@ impl<'a> Decoder<'a> {
     /// When there are fewer.
     pub fn shared_bytes(&mut self, len: usize) -> Result<SharedBytes, Reject> {
         let bytes = self.bytes(len)?;
-        let shared = self.origin.and_then(|origin| origin.slice_of(bytes));
-        Ok(shared.map_or_else(|| SharedBytes::copy_from(bytes), SharedBytes::compacted))
+        // What keeps all of its slab is for whoever gave it to say.
+        let origin = self.origin.filter(|origin| len >= origin.len() / 4);
+        let shared = origin.and_then(|origin| origin.slice_of(bytes));
+        Ok(shared.unwrap_or_else(|| SharedBytes::copy_from(bytes)))
     }
 
     /// Passes over `count` numbers of `size` octets.
