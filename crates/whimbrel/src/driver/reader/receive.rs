@@ -24,10 +24,6 @@ pub(crate) struct Arrival<'a> {
     pub(crate) may_stay: bool,
 }
 
-/// Samples of fewer octets are copied out of their datagrams: that takes less time than to use one
-/// more of the slabs for these by turns.
-const STAYING_BYTES_MIN: usize = 4096;
-
 /// What is in a datagram beside the only sample at most, in octets: about as in RTPS 2.5 §9.4 the
 /// heads of message, INFO_DST, INFO_TS, DATA and a HEARTBEAT.
 const HEADS_BYTES_MAX: usize = 192;
@@ -35,9 +31,8 @@ const HEADS_BYTES_MAX: usize = 192;
 impl Arrival<'_> {
     /// `change`, which came so, without the datagram where it is small and that is not to stay.
     fn kept(&self, compactor: &mut Compactor, mut change: Incoming) -> Incoming {
-        let bytes = change.payload.len();
-        let is_alone = self.datagram.len() <= bytes.saturating_add(HEADS_BYTES_MAX);
-        if !(self.may_stay && is_alone && bytes >= STAYING_BYTES_MIN) {
+        let is_alone = self.datagram.len() <= change.payload.len().saturating_add(HEADS_BYTES_MAX);
+        if !(self.may_stay && is_alone) {
             change.payload = compactor.compact(change.payload);
         }
         change
@@ -236,11 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn a_large_sample_that_came_alone_is_not_copied_unless_datagrams_are_scarce() {
-        assert_eq!(kept_bytes(5000, 100, true), 65_536);
+    fn a_sample_that_came_alone_is_not_copied_unless_datagrams_are_scarce() {
+        assert_eq!(kept_bytes(20, 100, true), 65_536);
         assert_eq!(kept_bytes(15_000, 100, true), 65_536);
-        assert!(kept_bytes(5000, 100, false) < 10_000);
-        assert!(kept_bytes(5000, 1000, true) < 10_000, "it came with others");
-        assert!(kept_bytes(20, 100, true) < 1000, "it is soon copied");
+        assert!(kept_bytes(20, 100, false) < 1000);
+        assert!(kept_bytes(20, 1000, true) < 1000, "it came with others");
+        assert!(kept_bytes(5000, 1000, true) < 10_000);
     }
 }
