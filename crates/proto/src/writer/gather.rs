@@ -247,6 +247,16 @@ impl Writer {
         fits
     }
 
+    /// Lets what waits leave at the next transmission where history may not have it any more; true
+    /// where that transmission is to come before readers come or go, as only those that are here
+    /// are meant.
+    pub fn leaves_before_readers_change(&mut self) -> bool {
+        if self.bundle.is_sealed {
+            self.bundle.leave(Cause::Room);
+        }
+        self.bundle.is_sealed
+    }
+
     /// Takes back what was sealed, as far as history still has it: others are to get it now.
     pub(super) fn unseal(&mut self) {
         if core::mem::take(&mut self.bundle.is_sealed)

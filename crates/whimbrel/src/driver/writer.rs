@@ -390,6 +390,7 @@ impl WriterCore {
         let guid = reader.guid;
         let neighbour = neighbours::find(guid, self.manners);
         let mut state = self.lock();
+        self.transmit_before_readers_change(&mut state, now);
         state.machine.handle_matched(now, reader);
         if let Some(neighbour) = neighbour {
             state.machine.note_in_process(guid);
@@ -407,6 +408,7 @@ impl WriterCore {
 
     pub(crate) fn unmatched(&self, now: Instant, reader: Guid, lost: bool) -> News {
         let mut state = self.lock();
+        self.transmit_before_readers_change(&mut state, now);
         state.machine.handle_unmatched(now, reader, lost);
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
         self.hands_over

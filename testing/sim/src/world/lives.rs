@@ -203,6 +203,7 @@ impl World {
         let Some(ids) = self.ids(writer, matched.guid) else {
             return;
         };
+        self.settle_before_readers_change(writer, ids.0);
         let now = self.here(self.node_of(writer));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {
@@ -213,6 +214,16 @@ impl World {
                 self.useful_bytes += self.model.written_bytes(ids.0, SAMPLE_OVERHEAD_BYTES);
             }
             self.note_neighbour((writer, ids.0), reader);
+        }
+    }
+
+    /// Has what a writer put into a message already leave before readers come or go.
+    fn settle_before_readers_change(&mut self, writer: Guid, id: WriterId) {
+        let node = self.node_of(writer);
+        let mut slots = self.nodes[node].writers.iter_mut();
+        let slot = slots.find(|slot| slot.id == id);
+        if slot.is_some_and(|it| it.change().leaves_before_readers_change()) {
+            self.settle(node);
         }
     }
 
@@ -284,6 +295,7 @@ impl World {
         let Some(ids) = self.ids(writer, reader) else {
             return;
         };
+        self.settle_before_readers_change(writer, ids.0);
         let now = self.here(self.node_of(writer));
         let mut slots = self.nodes.iter_mut().flat_map(|node| &mut node.writers);
         if let Some(slot) = slots.find(|slot| slot.id == ids.0) {

@@ -56,18 +56,7 @@ impl WriterCore {
         now: Instant,
         shared: Option<&mut Shared>,
     ) -> News {
-        let WriterState {
-            machine, packer, ..
-        } = &mut *state;
-        let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut(), shared);
-        if machine.sends_batches() {
-            outbox = outbox.in_pieces();
-        }
-        machine.poll_transmit(now, &mut outbox);
-        if outbox.was_full() {
-            machine.note_full();
-        }
-        drop(outbox);
+        self.transmit(&mut state, now, shared);
         self.count_waiting(&mut state);
         if state.machine.measures_departures() {
             state.machine.note_departure(now, clock::now());
@@ -103,5 +92,28 @@ impl WriterCore {
             self.have_called(at);
         }
         if news { News::RING } else { News::NONE }
+    }
+
+    /// Sends what is due.
+    #[inline]
+    fn transmit(&self, state: &mut WriterState, now: Instant, shared: Option<&mut Shared>) {
+        let WriterState {
+            machine, packer, ..
+        } = state;
+        let mut outbox = SocketOutbox::of_writer(&self.sockets, packer.as_mut(), shared);
+        if machine.sends_batches() {
+            outbox = outbox.in_pieces();
+        }
+        machine.poll_transmit(now, &mut outbox);
+        if outbox.was_full() {
+            machine.note_full();
+        }
+    }
+
+    /// Sends what is in a message already to the readers that are here, before some come or go.
+    pub(super) fn transmit_before_readers_change(&self, state: &mut WriterState, now: Instant) {
+        if state.machine.leaves_before_readers_change() {
+            self.transmit(state, now, None);
+        }
     }
 }

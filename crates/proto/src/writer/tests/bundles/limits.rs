@@ -138,6 +138,24 @@ fn readers_that_come_and_go_meet_a_sealed_bundle() {
 }
 
 #[test]
+fn what_history_gave_up_leaves_to_who_is_here_before_readers_come_or_go() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    assert!(!writer.leaves_before_readers_change(), "nothing waits");
+    put(&mut writer, &mut sent, NOW, 1);
+    assert!(!writer.leaves_before_readers_change(), "history has it");
+    put(&mut writer, &mut sent, NOW, 2);
+    assert!(writer.leaves_before_readers_change());
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.numbers, [1, 2, 3]);
+    let mut other = matched(true, false);
+    other.guid.prefix = GuidPrefix([9; 12]);
+    writer.handle_matched(NOW, other);
+    writer.flush();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.numbers, [1, 2, 3], "nothing leaves twice");
+}
+
+#[test]
 fn a_full_history_has_the_bundle_leave() {
     let (mut writer, mut sent) = bundling(up_to(1400), |config| config.samples_max = 4);
     assert_eq!(put(&mut writer, &mut sent, NOW, 4), [0; 4]);
