@@ -6,15 +6,21 @@ use alloc::vec::Vec;
 
 use super::{BufferMut, SharedBytes};
 
-/// How many of the slabs lent last are looked at when one is wanted: one that was used a moment ago
-/// is still in the processor's cache.
+/// So many slabs are used before all others: one that was used a moment ago is still in the
+/// processor's cache.
+const NEAR: usize = 3;
+
+/// How many of the slabs lent last are looked at after them.
 const RECENT_SCAN: usize = 3;
 
-/// So many of them in use are a sign that those who get slabs keep them.
-const HELD_MANY: usize = 2;
-
-/// How many of the slabs lent longest ago are looked at after them.
+/// How many of the slabs lent longest ago are looked at then.
 const LENT_SCAN: usize = 8;
+
+/// After so many were wanted in a row while all near were kept, one of those gives its place up.
+const PATIENCE: usize = 4096;
+
+/// So many at most that are still kept have done that.
+const LONG_HELD_MAX: usize = 13;
 
 /// Free slabs that are never given up.
 pub(super) const FREE_KEPT: usize = 16;
@@ -39,7 +45,13 @@ pub struct BufferPool {
     grown: Vec<Arc<Vec<u8>>>,
     /// The last one had.
     grows: bool,
-    /// Several of the slabs lent last were in use when one was wanted last.
+    /// Those that are used first. One that is kept keeps its place.
+    near: Vec<Arc<Vec<u8>>>,
+    /// Those that are kept for so long that they gave their place up.
+    long_held: Vec<Arc<Vec<u8>>>,
+    /// So many were wanted in a row while all near were in use.
+    waited: usize,
+    /// The slab lent last is not near.
     is_held_up: bool,
 }
 
@@ -55,12 +67,16 @@ impl BufferPool {
             blind: 0,
             grown: Vec::new(),
             grows: false,
+            near: Vec::new(),
+            long_held: Vec::new(),
+            waited: 0,
             is_held_up: false,
         }
     }
 
-    /// True where those who got slabs lately keep several of them: what is small had better not
-    /// keep one more.
+    /// True where whoever has what was shared last had better not keep it, where it is small, as
+    /// others keep slabs already. What is shared where it is false may stay: at most 16 slabs of a
+    /// pool do at a time, and more than three only where those have stayed for long.
     pub const fn is_held_up(&self) -> bool {
         self.is_held_up
     }
@@ -78,29 +94,27 @@ impl BufferPool {
 
     /// True where one more slab would be remembered.
     pub(super) fn has_place(&self) -> bool {
-        self.lent.len() < self.slabs_max
+        let near = self.near.len().saturating_add(self.long_held.len());
+        self.lent.len().saturating_add(near) < self.slabs_max
     }
 
     /// A known slab that is not in use.
     fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
-        let is_free = |slab: &Arc<Vec<u8>>| Arc::strong_count(slab) == 1;
         if self.grows
             && let Some(at) = self.grown.iter().rposition(is_free)
         {
             let slab = self.grown.swap_remove(at);
             return Some(BufferMut { slab, stale: true });
         }
-        let (mut recent, mut held) = (None, 0usize);
-        for (back, slab) in self.lent.iter().rev().take(RECENT_SCAN).enumerate() {
-            if is_free(slab) {
-                recent = recent.or(Some(back));
-            } else {
-                held = held.saturating_add(1);
-            }
+        if let Some(at) = self.near.iter().rposition(is_free) {
+            self.waited = 0;
+            let slab = self.near.remove(at);
+            return Some(BufferMut { slab, stale: true });
         }
-        self.is_held_up = held >= HELD_MANY;
-        if let Some(back) = recent {
+        self.wait_for_near();
+        let mut recent = self.lent.iter().rev().take(RECENT_SCAN);
+        if let Some(back) = recent.position(is_free) {
             let at = self.lent.len().checked_sub(back.saturating_add(1))?;
             let slab = self.lent.remove(at)?;
             return Some(BufferMut { slab, stale: true });
@@ -123,6 +137,26 @@ impl BufferPool {
         None
     }
 
+    /// None near is free: has one of them give its place up now and then.
+    fn wait_for_near(&mut self) {
+        self.waited = self.waited.saturating_add(1);
+        if self.waited < PATIENCE {
+            return;
+        }
+        self.waited = 0;
+        self.take_back();
+        if self.near.len() == NEAR && self.long_held.len() < LONG_HELD_MAX {
+            let oldest = self.near.remove(0);
+            self.long_held.push(oldest);
+        }
+    }
+
+    /// Those that were kept for long and are free again are like all others.
+    fn take_back(&mut self) {
+        let free = self.long_held.extract_if(.., |it| is_free(it));
+        self.lent.extend(free);
+    }
+
     fn new_buffer(&self) -> BufferMut {
         BufferMut::from(Vec::with_capacity(self.slab_len))
     }
@@ -136,12 +170,19 @@ impl BufferPool {
         let usual_bytes = self.slab_len.saturating_mul(2);
         let usual = buffer.slab.capacity() <= usual_bytes;
         self.grows = end > usual_bytes;
+        self.is_held_up = true;
         if self.grows && end <= GROWN_BYTES_MAX {
             if self.grown.len() < GROWN_KEPT {
                 self.grown.push(Arc::clone(&buffer.slab));
             }
         } else if usual && self.has_place() {
-            self.lent.push_back(Arc::clone(&buffer.slab));
+            let slab = Arc::clone(&buffer.slab);
+            if self.near.len() < NEAR {
+                self.near.push(slab);
+                self.is_held_up = false;
+            } else {
+                self.lent.push_back(slab);
+            }
         } else if usual {
             // It will not come back, so it has no use for more room than its content needs.
             buffer.bytes().shrink_to_fit();
@@ -165,8 +206,8 @@ impl BufferPool {
     pub fn trim(&mut self) {
         let unused = self.lent.len().saturating_sub(self.taken);
         self.taken = 0;
-        let is_free = |slab: &Arc<Vec<u8>>| Arc::strong_count(slab) == 1;
         self.grown.clear();
+        self.take_back();
         let free = self.lent.iter().filter(|slab| is_free(slab)).count();
         let spare = free.saturating_sub(FREE_KEPT);
         let mut surplus = unused.max(free / 2).min(spare);
@@ -177,6 +218,10 @@ impl BufferPool {
             stays
         });
     }
+}
+
+fn is_free(slab: &Arc<Vec<u8>>) -> bool {
+    Arc::strong_count(slab) == 1
 }
 
 #[cfg(test)]
@@ -201,22 +246,44 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_tells_when_several_of_the_slabs_lent_last_are_kept() {
+    fn a_pool_tells_of_those_that_are_not_to_be_kept() {
         let mut pool = BufferPool::new(64, 16);
         let mut lend = || {
             let buffer = pool.take();
-            (pool.is_held_up(), pool.share(buffer))
+            (pool.share(buffer), pool.is_held_up())
         };
-        let one = lend();
-        let two = lend();
-        assert!(!one.0 && !two.0, "one may well be under way");
-        // Those that come back at once change nothing of that.
-        let told: Vec<bool> = (0..10).map(|_| lend().0).collect();
-        assert_eq!(told, [true; 10]);
-        drop(one);
-        drop(two);
-        let three = lend();
-        assert!(!three.0 && !lend().0);
+        (0..10).for_each(|_| assert!(!lend().1, "it comes back at once"));
+        let first: Vec<_> = (0..NEAR).map(|_| lend()).collect();
+        assert!(first.iter().all(|(_, held_up)| !held_up));
+        (0..10).for_each(|_| assert!(lend().1, "others keep theirs"));
+        drop(first);
+        (0..10).for_each(|_| assert!(!lend().1));
+    }
+
+    #[test]
+    fn few_are_kept_of_a_pool_though_bursts_come_between_them() {
+        let mut pool = BufferPool::new(64, 256);
+        let mut kept = Vec::new();
+        for round in 0..50_000 {
+            let buffer = pool.take();
+            let shared = pool.share(buffer);
+            if !pool.is_held_up() {
+                kept.push(shared);
+            }
+            let burst: [BufferMut; 8] = core::array::from_fn(|_| pool.take());
+            drop(burst.map(|it| pool.share(it)));
+            if round == 100 {
+                assert_eq!(kept.len(), NEAR);
+            }
+        }
+        assert_eq!(kept.len(), NEAR + LONG_HELD_MAX);
+        kept.drain(..4);
+        let kept_again = (0..100).map(|_| {
+            let buffer = pool.take();
+            (pool.share(buffer), pool.is_held_up())
+        });
+        let again: Vec<_> = kept_again.filter(|(_, held_up)| !held_up).collect();
+        assert!(again.len() <= 4, "{}", again.len());
     }
 
     #[test]
@@ -228,13 +295,13 @@ mod tests {
         };
         let burst: Vec<SharedBytes> = (0..200).map(|_| lend(&mut pool)).collect();
         pool.trim();
-        assert_eq!(pool.lent.len(), 200, "all are in use");
+        assert_eq!(pool.lent.len() + NEAR, 200, "all are in use");
         let kept: Vec<SharedBytes> = burst.into_iter().skip(190).collect();
         // A busy stream: what goes round may all be needed again.
         (0..1000).for_each(|_| drop(lend(&mut pool)));
         assert!(pool.wants_trim());
         pool.trim();
-        assert_eq!(pool.lent.len(), 105);
+        assert_eq!(pool.lent.len(), 104);
         // A quiet time.
         assert!(pool.wants_trim());
         pool.trim();
