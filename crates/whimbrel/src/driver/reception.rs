@@ -223,12 +223,14 @@ impl Reception {
         }
     }
 
-    /// Ends the wait of whoever sits here.
-    pub(super) fn interrupt(&self) {
-        if self.is_waited_at.swap(false, Ordering::SeqCst) {
+    /// Ends the wait of whoever sits here; false where nobody waits.
+    pub(super) fn interrupt(&self) -> bool {
+        let waits = self.is_waited_at.swap(false, Ordering::SeqCst);
+        if waits {
             // Where this fails now, the proof would have failed before.
             let _ = self.socket.interrupt();
         }
+        waits
     }
 
     /// True while [`Reception::interrupt`] would have something to do.
@@ -317,7 +319,8 @@ impl Timed for Reception {
         if seat.is_none() {
             let wake_at = Instant(self.wake_at.load(Ordering::SeqCst));
             if wake_at <= now {
-                self.interrupt();
+                // Who has not begun to wait may do so yet, long after he looked at the clock.
+                next = (!self.interrupt()).then(|| now.after(AWAY_MAX));
             } else if wake_at != Instant(u64::MAX) {
                 next = Some(wake_at);
             }

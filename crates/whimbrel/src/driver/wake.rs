@@ -138,7 +138,9 @@ impl Bell {
             let seats = listeners.seats.iter().filter(|seat| seat.is_waited_at());
             (tasks, bells, seats.cloned().collect::<Few<_>>())
         };
-        seats.iter().for_each(|seat| seat.interrupt());
+        for seat in seats.iter() {
+            seat.interrupt();
+        }
         tasks.for_each(|task| {
             // One that panics keeps no other from being woken, nor us from what we were doing.
             let _ = contain(|| task.waker.wake());

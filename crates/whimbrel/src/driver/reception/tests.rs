@@ -1,3 +1,5 @@
+mod late;
+
 use std::net::SocketAddr;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
