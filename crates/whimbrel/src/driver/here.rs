@@ -35,28 +35,31 @@ thread_local! {
 pub(super) fn call(status: Arc<dyn Hears>) {
     let called = CALLED.with(Cell::get);
     if called >= CHAIN_MAX || role::is_driver() {
-        return status.leave_to_callbacks();
+        return finish(status, |it| it.leave_to_callbacks());
     }
     if called > 0 {
         if let Some(refused) = NEXT.with(|next| call_later(&mut next.borrow_mut(), status)) {
-            refused.leave_to_callbacks();
+            finish(refused, |it| it.leave_to_callbacks());
         }
         return;
     }
     let _turn = Turn::begin();
-    status.dispatch_data();
+    finish(status, |it| it.dispatch_data());
     while let Some(next) = NEXT.with(|next| next.borrow_mut().pop_front()) {
         if CALLED.with(Cell::get) < CHAIN_MAX {
             CALLED.with(|it| it.set(it.get().saturating_add(1)));
-            // The last handle of an entity may go here, and with it user code that panics.
-            let _ = contain(|| {
-                next.dispatch_data();
-                drop(next);
-            });
+            finish(next, |it| it.dispatch_data());
         } else {
-            next.leave_to_callbacks();
+            finish(next, |it| it.leave_to_callbacks());
         }
     }
+}
+
+/// Does `what` with `status` and lets go of it: the last handle of an entity may go here, and with
+/// it user code that panics.
+fn finish(status: Arc<dyn Hears>, what: impl FnOnce(&dyn Hears)) {
+    let _ = contain(|| what(&*status));
+    let _ = contain(|| drop(status));
 }
 
 /// Gives `status` back where another thread is to call its listener.
@@ -88,5 +91,54 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         CALLED.with(|it| it.set(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Of an entity that panics when it is told and when it goes, and which this is the last handle
+    /// of.
+    struct Last {
+        called: Arc<AtomicUsize>,
+        next: usize,
+    }
+
+    impl Hears for Last {
+        fn dispatch_data(&self) {
+            self.called.fetch_add(1, Ordering::SeqCst);
+            for _ in 0..self.next {
+                call(last(&self.called, 0));
+            }
+            panic!("as asked");
+        }
+
+        fn leave_to_callbacks(&self) {
+            self.called.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            panic!("as asked");
+        }
+    }
+
+    fn last(called: &Arc<AtomicUsize>, next: usize) -> Arc<dyn Hears> {
+        let called = Arc::clone(called);
+        Arc::new(Last { called, next })
+    }
+
+    #[test]
+    fn whatever_goes_with_the_last_handle_the_write_returns_and_all_are_told() {
+        // More than one write calls, and more than it queues.
+        for next in [0, 1, 40] {
+            let called = Arc::new(AtomicUsize::new(0));
+            call(last(&called, next));
+            assert_eq!(called.load(Ordering::SeqCst), 1 + next);
+            assert_eq!(CALLED.with(Cell::get), 0);
+        }
     }
 }
