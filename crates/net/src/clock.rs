@@ -1,7 +1,7 @@
 //! The monotonic clock of the system, one for measuring, which costs less to read, and short spans
 //! by the processor's counter.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -46,8 +46,7 @@ impl Ticks {
     /// counts, which takes 40 ms. Nobody waits for that: whoever asks now and then lets it be
     /// learned, and then followed as the system corrects its clocks.
     pub fn learned() -> Option<Self> {
-        static HAS_COUNTER: OnceLock<bool> = OnceLock::new();
-        if !HAS_COUNTER.get_or_init(sys::has_counter) {
+        if !COUNTER.stands(sys::has_counter) {
             return None;
         }
         // Whoever finds another at it has no more to add.
@@ -78,6 +77,47 @@ impl Ticks {
         let ticks = u128::from(sys::counter().checked_sub(self.0)?);
         let per_tick = u128::from(PER_TICK.load(Ordering::Relaxed));
         u64::try_from((ticks * per_tick) >> 32).ok()
+    }
+}
+
+/// Has [`Ticks::learned`] give nothing more where the system no longer keeps time by the counter:
+/// it stops that for good when it finds it uneven. Where anybody counts by it this reads a file,
+/// some microseconds: to be called every few seconds where those do not matter.
+pub fn look_at_counter() {
+    COUNTER.look_again(sys::has_counter);
+}
+
+static COUNTER: Counter = Counter(AtomicU8::new(Counter::UNKNOWN));
+
+/// Whether the system keeps time by the processor's counter.
+#[derive(Debug)]
+struct Counter(AtomicU8);
+
+impl Counter {
+    const UNKNOWN: u8 = 0;
+    const STANDS: u8 = 1;
+    const GONE: u8 = 2;
+
+    /// Looks the first time only.
+    fn stands(&self, look: impl FnOnce() -> bool) -> bool {
+        if self.0.load(Ordering::Relaxed) == Self::UNKNOWN {
+            self.note(Self::UNKNOWN, look());
+        }
+        self.0.load(Ordering::Relaxed) == Self::STANDS
+    }
+
+    /// Looks again where it stood.
+    fn look_again(&self, look: impl FnOnce() -> bool) {
+        if self.0.load(Ordering::Relaxed) == Self::STANDS {
+            self.note(Self::STANDS, look());
+        }
+    }
+
+    /// Notes what was seen, unless somebody has noted more since.
+    fn note(&self, before: u8, stands: bool) {
+        let now = if stands { Self::STANDS } else { Self::GONE };
+        let (order, noted) = (Ordering::Relaxed, &self.0);
+        let _ = noted.compare_exchange(before, now, order, order);
     }
 }
 
@@ -230,6 +270,20 @@ mod tests {
         if sys::has_counter() {
             assert_eq!(Ticks(u64::MAX).elapsed_ns(), None, "it went back");
         }
+    }
+
+    #[test]
+    fn a_counter_that_the_system_gave_up_is_gone_for_good_and_is_not_looked_at_again() {
+        let counter = Counter(AtomicU8::new(Counter::UNKNOWN));
+        counter.look_again(|| panic!("nobody counts by it"));
+        assert!(counter.stands(|| true));
+        counter.look_again(|| true);
+        assert!(counter.stands(|| panic!("it is known")));
+        counter.look_again(|| false);
+        assert!(!counter.stands(|| panic!("it is known")));
+        counter.look_again(|| panic!("it is gone"));
+        let without = Counter(AtomicU8::new(Counter::UNKNOWN));
+        assert!(!without.stands(|| false));
     }
 
     #[test]

@@ -5,13 +5,16 @@ use std::cell::Cell;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
 use whimbrel_base::time::{Duration, Instant, Timestamp};
-use whimbrel_net::clock::{Ticks, monotonic_ns};
+use whimbrel_net::clock::{Ticks, look_at_counter, monotonic_ns};
 
 /// A second, so that machines that subtract small spans stay above zero.
 const START_NS: u64 = 1_000_000_000;
 
 /// How long the wall clock is reckoned from the other, or from the processor's counter.
 pub(crate) const RECKONED_MAX: Duration = Duration::from_millis(1);
+
+/// How often a thread that is awake anyway looks whether the system still counts as we do.
+const COUNTER_PERIOD: Duration = Duration::from_secs(5);
 
 /// Clocks that were read one after the other in less were read together.
 const TOGETHER_MAX: Duration = Duration::from_nanos(500);
@@ -67,6 +70,35 @@ fn wall_to_count_from() -> Timestamp {
     // At the end of a thread there may be no place for it any more.
     let _ = COUNTED.try_with(|it| it.set(after.map(|at| (at, wall))));
     wall
+}
+
+/// When to look whether the system still keeps time by the processor's counter.
+#[derive(Debug)]
+pub(super) struct CounterWatch {
+    next_at: Instant,
+}
+
+impl CounterWatch {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            next_at: now.after(COUNTER_PERIOD),
+        }
+    }
+
+    /// Looks, where that is due.
+    pub(super) fn look(&mut self, now: Instant) {
+        if self.is_due(now) {
+            look_at_counter();
+        }
+    }
+
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.next_at;
+        if is_due {
+            self.next_at = now.after(COUNTER_PERIOD);
+        }
+        is_due
+    }
 }
 
 /// The wall clock, as the system has it.

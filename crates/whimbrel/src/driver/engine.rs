@@ -12,7 +12,7 @@ use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
 use whimbrel_net::socket::UdpSocket;
 
 use super::callbacks::Callbacks;
-use super::clock;
+use super::clock::{self, CounterWatch};
 use super::contain::contain;
 use super::reception::{Receive, Reception, Watch};
 use super::role;
@@ -129,10 +129,11 @@ impl Engine {
     fn run(&self) {
         role::note_driver();
         let mut events = Events::with_capacity(16);
+        let mut counter_watch = CounterWatch::new(clock::now());
         while !self.stopping.load(Ordering::SeqCst) {
             // A user's type may panic on this thread; the bus goes on without that step.
             match contain(|| self.turn(&mut events)) {
-                Ok(Ok(())) => {}
+                Ok(Ok(now)) => counter_watch.look(now),
                 Ok(Err(_)) => {
                     self.faults.fetch_add(1, Ordering::Relaxed);
                     thread::sleep(FAULT_PAUSE);
@@ -182,8 +183,8 @@ impl Engine {
         self.timers.disarm(slot);
     }
 
-    /// Waits once for datagrams or a deadline and handles what there is.
-    fn turn(&self, events: &mut Events) -> io::Result<()> {
+    /// Waits once for datagrams or a deadline and handles what there is; when it had.
+    fn turn(&self, events: &mut Events) -> io::Result<Instant> {
         let next = self.timers.fall_asleep();
         let waited = self.poller.wait(patience(next), events);
         self.timers.wake_up();
@@ -198,8 +199,9 @@ impl Engine {
                 reception.receive();
             }
         }
-        self.timers.fire(clock::now());
-        Ok(())
+        let now = clock::now();
+        self.timers.fire(now);
+        Ok(now)
     }
 
     fn note_interfaces(&self) {

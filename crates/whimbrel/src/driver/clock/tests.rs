@@ -1,7 +1,11 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use super::{RECKONED_MAX, TOGETHER_MAX, both, now, span, wall_read, wall_to_count_from};
+use whimbrel_base::time::Instant;
+
+use super::{
+    CounterWatch, RECKONED_MAX, TOGETHER_MAX, both, now, span, wall_read, wall_to_count_from,
+};
 use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Timestamp};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -138,4 +142,12 @@ fn steps_of_the_wall_clock_move_timestamps_and_nothing_else() {
         // Announcements follow the monotonic clock: no burst made up for an hour.
         assert!(discovery.announcements_sent < 50, "{discovery:?}");
     }
+}
+
+#[test]
+fn the_counter_is_looked_at_now_and_then_however_often_the_thread_wakes() {
+    let mut watch = CounterWatch::new(Instant::ZERO);
+    let wakes = (0..=6000).map(|tens| Instant(tens * 10_000_000));
+    let looks = wakes.filter(|now| watch.is_due(*now)).count();
+    assert_eq!(looks, 12, "in a minute");
 }
