@@ -4,9 +4,9 @@
 //! reader. A best-effort reader of this implementation answers a HEARTBEAT that names it by an
 //! empty ACKNACK with the same count (in RTPS 2.5 §8.4.9 best-effort endpoints exchange neither, so
 //! others are never asked). What left before that HEARTBEAT has left the reader's socket then.
-//! So the writer holds back what the socket would not hold. Best effort must not be slowed down by
-//! who is slow, so what readers have not taken in is forgotten at the rate at which fragments leave
-//! to those that say nothing at all.
+//! So the writer holds back what the socket would not hold, as long as the reader goes on taking
+//! something in. Best effort must not be slowed down by one that does not, so what it has not taken
+//! in is forgotten at the rate at which fragments leave to those that say nothing at all.
 
 use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::{Reject, RejectKind};
@@ -80,13 +80,14 @@ impl Writer {
     /// What `from` answers, where it is one of those that are asked here.
     pub(super) fn handle_credit(
         &mut self,
+        now: Instant,
         from: Guid,
         acknack: &AckNack,
     ) -> Option<Result<(), Reject>> {
         if !self.credit.knows(from) {
             return None;
         }
-        if !self.credit.answered(from, acknack.count) {
+        if !self.credit.answered(now, from, acknack.count) {
             return Some(Err(Reject::new(RejectKind::Duplicate, 0)));
         }
         self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
@@ -96,11 +97,12 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::credit::FORGOTTEN_BYTES;
+    use super::super::credit::{FORGOTTEN_BYTES, PATIENCE};
     use super::super::tests::{Sent, acknack, change, matched, writer};
     use super::super::window::DATAGRAM_CHARGE_BYTES;
     use super::*;
     use whimbrel_base::sequence::SequenceNumber;
+    use whimbrel_base::time::Duration;
 
     const NOW: Instant = Instant(1_000_000_000);
     const BUFFER: u32 = 64 * 1024;
@@ -158,26 +160,69 @@ mod tests {
             .filter(|it| it.starts_with("data"))
             .count();
         assert!(more > 0, "what waits leaves");
-        // Nothing waits for ever: a reader that answers late or never slows nobody down for long.
-        let mut now = NOW;
-        for _ in 0..20 {
+    }
+
+    /// Lets time pass until all has left; when that is.
+    fn pass_time(writer: &mut Writer, mut now: Instant, sent: &mut Sent) -> Instant {
+        for _ in 0..40 {
             let Some((next, _)) = writer.poll_timeout() else {
                 break;
             };
             now = next;
             writer.handle_timeout(now);
-            writer.poll_transmit(now, &mut sent);
+            writer.poll_transmit(now, sent);
         }
+        sent.words();
         assert_eq!(writer.pushed, writer.history.last());
-        let bytes = (200 - left - more) * charge;
-        let rate = writer.config.bytes_per_second_max as f64;
-        let wanted = bytes as f64 / rate * 1e9;
-        let took = now.since(NOW).as_nanos() as f64;
-        let once = FORGOTTEN_BYTES as f64 / rate * 1e9;
-        assert!(
-            took > wanted - once && took < wanted + once,
-            "{took} {wanted}"
-        );
+        now
+    }
+
+    #[test]
+    fn a_reader_that_says_nothing_is_waited_for_once() {
+        let (mut writer, guid, mut sent) = pair();
+        let mut began = NOW;
+        for waits in [PATIENCE, Duration::ZERO] {
+            let left = fill(&mut writer, began, 1000, &mut sent);
+            let ended = pass_time(&mut writer, began, &mut sent);
+            let charge = 1000 + DATAGRAM_CHARGE_BYTES as usize;
+            let held = BUFFER as usize / 2;
+            let by_rate = (200 - left) * charge - if waits.is_zero() { 0 } else { held };
+            let rate = writer.config.bytes_per_second_max as f64;
+            let wanted = by_rate as f64 / rate * 1e9 + waits.as_nanos() as f64;
+            let took = ended.since(began).as_nanos() as f64;
+            let step = 2.0 * FORGOTTEN_BYTES as f64 / rate * 1e9;
+            assert!(
+                took > wanted - step && took < wanted + step,
+                "{took} {wanted}"
+            );
+            // That it answers once, late, changes nothing.
+            began = ended;
+            answer(&mut writer, began, guid);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_goes_on_taking_in_is_waited_for_again_and_again() {
+        let (mut writer, guid, mut sent) = pair();
+        fill(&mut writer, NOW, 1000, &mut sent);
+        let mut now = pass_time(&mut writer, NOW, &mut sent);
+        // It was too slow, and is quick enough again.
+        for _ in 0..2 {
+            now = now.after(PATIENCE);
+            answer(&mut writer, now, guid);
+        }
+        fill(&mut writer, now, 1000, &mut sent);
+        for _ in 0..3 {
+            let (waits_until, _) = writer.poll_timeout().unwrap();
+            assert_eq!(waits_until, now.after(PATIENCE));
+            now = Instant(waits_until.0 - 1);
+            writer.handle_timeout(now);
+            writer.poll_transmit(now, &mut sent);
+            assert!(!sent.words().iter().any(|it| it.starts_with("data")));
+            answer(&mut writer, now, guid);
+            writer.poll_transmit(now, &mut sent);
+            assert!(sent.words().iter().any(|it| it.starts_with("data")));
+        }
     }
 
     #[test]

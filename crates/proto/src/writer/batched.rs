@@ -87,7 +87,7 @@ impl Writer {
         from: Guid,
         acknack: &AckNack,
     ) -> Result<(), Reject> {
-        if let Some(said) = self.handle_credit(from, acknack) {
+        if let Some(said) = self.handle_credit(now, from, acknack) {
             return said;
         }
         let reader = self.readers.get(&from);

@@ -12,6 +12,10 @@ use super::window::DATAGRAM_CHARGE_BYTES;
 /// So many octets are forgotten at a time.
 pub(super) const FORGOTTEN_BYTES: u64 = 64 * 1024;
 
+/// A reader that takes something in at least so often is waited for. That it is slow then is the
+/// want of a core, which who writes leaves to it while waiting.
+pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+
 /// Readers are asked so often while as much leaves as the smallest of their sockets holds.
 const QUESTIONS_PER_WINDOW: u64 = 8;
 
@@ -30,6 +34,18 @@ struct Listener {
     window_bytes: u64,
     /// Of all that left, what has left its socket for certain, or is forgotten.
     taken_bytes: u64,
+    /// When it answered last.
+    heard_at: Instant,
+    /// It was waited for in vain, and is not again before it answers often enough.
+    is_slow: bool,
+}
+
+impl Listener {
+    /// What may leave to it, of all that left.
+    fn room(&self, sent_bytes: u64) -> u64 {
+        let under_way = sent_bytes.saturating_sub(self.taken_bytes);
+        self.window_bytes.saturating_sub(under_way)
+    }
 }
 
 /// What has left, and what readers have said of it.
@@ -72,6 +88,8 @@ impl Credit {
                 guid,
                 window_bytes,
                 taken_bytes,
+                heard_at: Instant::ZERO,
+                is_slow: false,
             }),
         }
     }
@@ -128,15 +146,15 @@ impl Credit {
     }
 
     fn least_room(&self) -> u64 {
-        let rooms = self.listeners.iter().map(|it| {
-            let under_way = self.sent_bytes.saturating_sub(it.taken_bytes);
-            it.window_bytes.saturating_sub(under_way)
-        });
+        let rooms = self.listeners.iter().map(|it| it.room(self.sent_bytes));
         rooms.min().unwrap_or(u64::MAX)
     }
 
     /// Forgets what time allows; more than is under way does not count.
     fn forget(&mut self, now: Instant) {
+        for listener in &mut self.listeners {
+            listener.is_slow |= listener.room(self.sent_bytes) == 0;
+        }
         let nanos = now.since(self.spent_at).as_nanos().unsigned_abs();
         let bytes = u128::from(nanos)
             .saturating_mul(u128::from(self.bytes_per_second))
@@ -150,6 +168,10 @@ impl Credit {
 
     /// When something is forgotten at the latest, while nothing may leave.
     pub(super) fn ends_at(&self) -> Instant {
+        let full = |it: &&Listener| it.room(self.sent_bytes) == 0;
+        if self.listeners.iter().filter(full).any(|it| !it.is_slow) {
+            return self.spent_at.after(PATIENCE);
+        }
         let nanos = FORGOTTEN_BYTES
             .saturating_mul(1_000_000_000)
             .div_ceil(self.bytes_per_second);
@@ -190,13 +212,15 @@ impl Credit {
     }
 
     /// `guid` has answered the question with this count; false where none has it.
-    pub(super) fn answered(&mut self, guid: Guid, count: Count) -> bool {
+    pub(super) fn answered(&mut self, now: Instant, guid: Guid, count: Count) -> bool {
         let question = self.questions.iter().find(|it| it.0 == count);
         let Some((_, sent)) = question.copied() else {
             return false;
         };
         if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
             listener.taken_bytes = listener.taken_bytes.max(sent);
+            listener.is_slow &= now.since(listener.heard_at) > PATIENCE;
+            listener.heard_at = now;
         }
         true
     }
