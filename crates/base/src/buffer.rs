@@ -31,6 +31,9 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
+    /// Slabs up to this size, in octets, may be kept alive by however small a part of them.
+    pub const SMALL_SLAB_BYTES: usize = 4096;
+
     /// Takes over `bytes` without copying them.
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let end = bytes.len();
@@ -88,7 +91,7 @@ impl SharedBytes {
     }
 
     fn wants_compaction(&self) -> bool {
-        self.slab_len() > 4096 && self.len() < self.slab_len() / 4
+        self.slab_len() > Self::SMALL_SLAB_BYTES && self.len() < self.slab_len() / 4
     }
 }
 

@@ -141,15 +141,18 @@ impl<'a> Decoder<'a> {
         self.cursor.bytes(len)
     }
 
-    /// The next `len` octets: without a copy where what they are part of is known and they are
-    /// not a small part of it.
+    /// The next `len` octets: without a copy where what they are part of is known and lies in a
+    /// small slab, or they are not a small part of it.
     ///
     /// # Errors
     /// When there are fewer.
     pub fn shared_bytes(&mut self, len: usize) -> Result<SharedBytes, Reject> {
         let bytes = self.bytes(len)?;
-        // What keeps all of its slab is for whoever gave it to say.
-        let origin = self.origin.filter(|origin| len >= origin.len() / 4);
+        // What keeps all of a large slab is for whoever gave it to say.
+        let origin = self.origin.filter(|origin| {
+            let is_small = origin.slab_len() <= SharedBytes::SMALL_SLAB_BYTES;
+            is_small || len >= origin.len() / 4
+        });
         let shared = origin.and_then(|origin| origin.slice_of(bytes));
         Ok(shared.unwrap_or_else(|| SharedBytes::copy_from(bytes)))
     }

@@ -108,4 +108,14 @@ mod tests {
         assert_eq!(read, small);
         assert!(read.slab_len() < 100);
     }
+
+    #[test]
+    fn what_is_part_of_a_small_sample_is_not_copied_however_small() {
+        let small = SharedBytes::from_vec(alloc::vec![7; 50]);
+        let mut wire = encoded(&small);
+        wire.resize(4000, 0);
+        let wire = SharedBytes::from_vec(wire);
+        let read = SharedBytes::decode(&mut decoder(&wire).within(&wire)).unwrap();
+        assert_eq!(read.as_ptr(), wire[4..].as_ptr());
+    }
 }
