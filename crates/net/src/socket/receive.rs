@@ -159,8 +159,6 @@ impl RecvBatch {
     }
 
     fn accept(&mut self, count: usize, port: u16) -> usize {
-        // What comes by the dozen is mostly kept by the dozen.
-        let held_up = self.pool.is_held_up() || count > 1;
         for meta in self.metas.iter().take(count) {
             let Some(slab) = self.empty.pop() else {
                 break;
@@ -172,6 +170,8 @@ impl RecvBatch {
                 continue;
             }
             let all = self.pool.share(slab).into_rest(skipped);
+            // What comes by the dozen is mostly kept by the dozen.
+            let held_up = self.pool.is_held_up() || count > 1;
             let is_part = self.last_bytes >= PART_BYTES_MIN && all.len() <= self.last_bytes;
             self.last_bytes = all.len();
             self.parts = self.parts.saturating_add(usize::from(is_part));

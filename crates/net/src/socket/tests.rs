@@ -152,6 +152,30 @@ fn whoever_keeps_datagrams_is_told_so_and_of_those_that_come_together() {
 }
 
 #[test]
+fn few_datagrams_are_to_be_kept_whatever_comes_between_them() {
+    let (sender, receiver) = (v4(), v4());
+    let mut batch = RecvBatch::new(8, 256);
+    let mut next = |count: usize| {
+        for _ in 0..count {
+            let _ = sender.send(receiver.local_addr(), &[b"ping"]).unwrap();
+        }
+        batch.set_room(count);
+        receive(&receiver, count, &mut batch)
+    };
+    let mut kept: Vec<Datagram> = Vec::new();
+    for round in 0..100 {
+        // One whose reader waits for the next one, and others that nobody keeps.
+        let mut one = next(1);
+        for _ in 0..2 {
+            kept.extend(next(1).into_iter().filter(|it| !it.is_held_up));
+        }
+        one.clear();
+        drop(next(8));
+        assert!(kept.len() <= 3, "{} after {round}", kept.len());
+    }
+}
+
+#[test]
 fn one_by_one_only_one_slab_is_touched() {
     let (sender, receiver) = (v4(), v4());
     let mut batch = RecvBatch::new(8, 8);
