@@ -134,6 +134,8 @@ pub struct Scenario {
     pub deaf: Vec<NodeIndex>,
     /// Nodes whose participants do not say in which process they run.
     pub anonymous: Vec<NodeIndex>,
+    /// Nodes that neither say what their queue holds nor heed what others say of theirs.
+    pub heedless: Vec<NodeIndex>,
     /// Who never hears whom: from and to.
     pub blocked: Vec<(NodeIndex, NodeIndex)>,
     /// The clock of each node.
@@ -187,10 +189,19 @@ impl Scenario {
         self.keys.filter(|_| !self.keyless.contains(&topic))
     }
 
-    /// Octets that a participant says its queue holds; zero where it does not say.
-    pub fn told_queue_bytes(&self) -> u32 {
+    /// Octets that the participant of `node` says its queue holds; zero where it does not say.
+    pub fn told_queue_bytes(&self, node: NodeIndex) -> u32 {
         let told = u32::try_from(self.queue_bytes_max).unwrap_or(u32::MAX);
-        if self.queue_told { told } else { 0 }
+        if self.queue_told && self.heeds_queues(node) {
+            told
+        } else {
+            0
+        }
+    }
+
+    /// True when the participant of `node` heeds what others say of their queues.
+    pub fn heeds_queues(&self, node: NodeIndex) -> bool {
+        !self.heedless.contains(&node)
     }
 
     /// True for a node and itself, and for participants of one process.

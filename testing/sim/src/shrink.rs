@@ -120,12 +120,13 @@ impl Shrinker {
 
     fn simplify(&mut self) {
         self.change(|it| it.forms = false);
-        let changes: [fn(&mut Scenario); 16] = [
+        let changes: [fn(&mut Scenario); 17] = [
             |it| it.processes = (0..it.hosts.len()).collect(),
             |it| it.clocks.fill(ClockPlan::default()),
             |it| it.subnets.fill(0),
             |it| it.deaf.clear(),
             |it| it.anonymous.clear(),
+            |it| it.heedless.clear(),
             |it| it.blocked.clear(),
             |it| (it.keys, it.keyless) = (None, Vec::new()),
             |it| it.service = Duration::ZERO,
@@ -202,6 +203,8 @@ fn without_node(scenario: &mut Scenario, gone: NodeIndex) {
     scenario.deaf.iter_mut().for_each(down);
     scenario.anonymous.retain(|node| *node != gone);
     scenario.anonymous.iter_mut().for_each(down);
+    scenario.heedless.retain(|node| *node != gone);
+    scenario.heedless.iter_mut().for_each(down);
     scenario
         .blocked
         .retain(|(from, to)| *from != gone && *to != gone);

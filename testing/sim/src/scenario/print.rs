@@ -60,6 +60,7 @@ impl fmt::Display for Scenario {
                 .unless("subnet", self.subnets[node], 0)
                 .flag("deaf", self.deaf.contains(&node))
                 .flag("anonymous", self.anonymous.contains(&node))
+                .flag("heedless", self.heedless.contains(&node))
                 .unless("origin-ns", self.clocks[node].origin_ns, 0)
                 .unless("drift-ppm", self.clocks[node].drift_ppm, 0);
             writeln!(f, "{}", line.0)?;

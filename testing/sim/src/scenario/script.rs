@@ -10,7 +10,7 @@
 //! topics keys=5 keyless=1
 //! node host=0 subnet=0
 //! node host=0 subnet=0 process=0
-//! node host=1 subnet=0 deaf anonymous drift-ppm=20 origin-ns=5000
+//! node host=1 subnet=0 deaf anonymous heedless drift-ppm=20 origin-ns=5000
 //! link from=0 to=2 loss=200 delay=5ms
 //! link from=2 to=1 closed
 //! writer node=0 topic=0 reliable durable depth=3
@@ -78,6 +78,9 @@ fn read_line(scenario: &mut Scenario, links: &mut Vec<LinkLine>, line: &str) -> 
             }
             if words.flag("anonymous") {
                 scenario.anonymous.push(node);
+            }
+            if words.flag("heedless") {
+                scenario.heedless.push(node);
             }
             scenario.clocks.push(ClockPlan {
                 origin_ns: words.number("origin-ns", 0)?,
@@ -264,6 +267,7 @@ impl Scenario {
             subnets: Vec::new(),
             deaf: Vec::new(),
             anonymous: Vec::new(),
+            heedless: Vec::new(),
             blocked: Vec::new(),
             clocks: Vec::new(),
             lease: Duration::from_secs(3),

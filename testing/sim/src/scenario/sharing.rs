@@ -13,6 +13,9 @@ const ONE_NODE: u64 = 30 << 56;
 /// The same of whether two participants are in one process.
 const ONE_PROCESS: u64 = 78 << 56;
 
+/// The same of who heeds no queues.
+const HEEDLESS: u64 = 79 << 56;
+
 impl Scenario {
     /// One seed in eight has all nodes on one host and readers without reliability, for whom
     /// writers hold back what queues would not hold.
@@ -111,4 +114,15 @@ pub(super) fn tells_queue(seed: u64) -> bool {
 /// The same of whether writers hand over to readers of their process.
 pub(super) fn hands_over(seed: u64) -> bool {
     mix(seed ^ (9 << 56)).is_multiple_of(2)
+}
+
+/// The nodes of `seed` that neither say what their queue holds nor heed what others say: in one
+/// seed of four about half of them.
+pub(super) fn heedless(seed: u64, nodes: usize) -> Vec<NodeIndex> {
+    let drawn = mix(seed ^ HEEDLESS);
+    if !drawn.is_multiple_of(4) {
+        return Vec::new();
+    }
+    let bit = |node: &NodeIndex| (drawn >> (8 + *node)).is_multiple_of(2);
+    (0..nodes).filter(bit).collect()
 }

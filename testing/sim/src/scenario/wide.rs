@@ -1,6 +1,6 @@
 //! Scenarios of the kind [`Kind::Wide`](super::Kind::Wide).
 
-use super::sharing::{hands_over, tells_queue};
+use super::sharing::{hands_over, heedless, tells_queue};
 use super::trouble::links;
 use super::*;
 
@@ -26,6 +26,7 @@ impl Scenario {
             subnets: vec![0; nodes],
             deaf: Vec::new(),
             anonymous: Vec::new(),
+            heedless: heedless(seed, nodes),
             blocked: Vec::new(),
             clocks: vec![ClockPlan::default(); nodes],
             lease: Duration::from_millis(random.pick(&[2000, 3000, 5000])),

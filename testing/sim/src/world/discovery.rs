@@ -57,7 +57,8 @@ impl World {
         config.metatraffic_unicast = metatraffic;
         config.default_unicast = user;
         config.interfaces = interfaces(scenario, node);
-        config.receive_buffer_bytes = scenario.told_queue_bytes();
+        config.receive_buffer_bytes = scenario.told_queue_bytes(node);
+        config.heeds_receive_buffers = scenario.heeds_queues(node);
         config.lease = scenario.lease;
         config.announce_period = scenario.announce_period;
         config.seed = scenario.seed.wrapping_add(node as u64);

@@ -177,7 +177,11 @@ impl World {
         let taken = forms::of_reader(&self.scenario, plan).unwrap_or(CompressionIds::NONE);
         let matched = MatchedReader {
             group: None,
-            receive_buffer_bytes: self.scenario.told_queue_bytes(),
+            receive_buffer_bytes: if self.scenario.heeds_queues(node) {
+                self.scenario.told_queue_bytes(reader_node)
+            } else {
+                0
+            },
             packed_messages: forms::of_node(&self.scenario, reader_node),
             packed: taken.intersects(form.codec),
             batches: forms::takes_batches(&self.scenario, reader_node),
