@@ -306,13 +306,19 @@ impl Fates {
         pushes: &Pushes,
     ) -> Outcome {
         let sequence = request.sequence;
-        if request.wanted_now().next().is_none() {
+        let Some(last) = request.wanted.iter().last() else {
             return Outcome::default();
-        }
+        };
         let mut change = self.changes.remove(&sequence).unwrap_or_default();
         let mut outcome = Outcome::default();
-        self.note_arrived_again(now, &mut change, request, &mut outcome.settled);
-        self.note_arrived(now, &mut change, (request, pushes), &mut outcome.settled);
+        self.note_arrived_again(now, &mut change, (request, last), &mut outcome.settled);
+        self.note_arrived(
+            now,
+            &mut change,
+            (request, last),
+            pushes,
+            &mut outcome.settled,
+        );
         let patience = self.patience(request.patience_min);
         let usual = self.usual();
         for number in request.wanted_now() {
@@ -333,11 +339,13 @@ impl Fates {
             }
             outcome.lost.push(number);
         }
-        if let Some(last) = request.wanted_now().last() {
-            change.asked = (now, last);
-        }
+        change.asked = (now, last);
         self.changes.insert(sequence, change);
         self.forget_last();
+        if !self.changes.contains_key(&sequence) {
+            // It would be counted again with the next request.
+            outcome.settled = Settled::default();
+        }
         outcome
     }
 
@@ -346,12 +354,9 @@ impl Fates {
         &mut self,
         now: Instant,
         change: &mut OnTheWay,
-        request: &FragmentRequest<'_>,
+        (request, last): (&FragmentRequest<'_>, FragmentNumber),
         settled: &mut Settled,
     ) {
-        let Some(last) = request.wanted_now().last() else {
-            return;
-        };
         let mut newest = Departure::default();
         let base = request.wanted.base();
         let spoken_of = change.spoken_of(now, base);
@@ -372,20 +377,22 @@ impl Fates {
         &mut self,
         now: Instant,
         change: &mut OnTheWay,
-        (request, pushes): (&FragmentRequest<'_>, &Pushes),
+        (request, last): (&FragmentRequest<'_>, FragmentNumber),
+        pushes: &Pushes,
         settled: &mut Settled,
     ) {
         let base = request.wanted.base().0;
-        let last = request.wanted_now().last().map_or(base, |it| it.0);
+        let end = last.0.min(request.sent_through.saturating_add(1));
         let there = |number: &u32| {
             let number = FragmentNumber(*number);
             !request.wanted.contains(number) && !change.again.contains_key(&number)
         };
         let lowest = base.max(change.settled.saturating_add(1));
-        let within = (lowest..last).rev().find(there);
+        let within = (lowest..end).rev().find(there);
         let Some(arrived) = within.or_else(|| base.checked_sub(1)) else {
             return;
         };
+        let arrived = arrived.min(request.sent_through);
         let spoken_of = change.spoken_of(now, request.wanted.base());
         if arrived <= change.settled.max(spoken_of) {
             return;
@@ -586,6 +593,36 @@ mod tests {
                 .again
                 .contains_key(&FragmentNumber(3))
         );
+    }
+
+    #[test]
+    fn who_asks_for_what_has_not_left_has_what_it_does_not_ask_for() {
+        let mut fates = Fates::new(true);
+        let mut pushes = pushed(0, 1, 10);
+        let mut ask = |ms, pushes: &Pushes, sent_through, wanted: (u32, &[u32])| {
+            let request = FragmentRequest {
+                sequence: CHANGE,
+                wanted: &set(wanted.0, wanted.1),
+                sent_through,
+                patience_min: MIN,
+            };
+            let outcome = fates.requested(at(ms), &request, pushes);
+            assert_eq!((outcome.lost.len(), outcome.suppressed), (0, 0));
+            (outcome.settled, fates.heard_order())
+        };
+        let arrived = |arrived| Settled { arrived, lost: 0 };
+        let asked = ask(20, &pushes, 10, (11, &[11, 12, 13]));
+        assert_eq!(asked, (arrived(10), 10));
+        let burst = (FragmentNumber(11), FragmentNumber(14));
+        pushes.note(at(20), CHANGE, burst);
+        let asked = ask(30, &pushes, 14, (12, &[15, 16]));
+        assert_eq!(asked, (arrived(4), 14));
+        // Further spans of one answer, and the same once more.
+        for ms in [30, 40] {
+            let asked = ask(ms, &pushes, 14, (60, &[60, 70]));
+            assert_eq!(asked, (arrived(0), 14));
+        }
+        assert_eq!(fates.way, Duration::from_micros(17_500));
     }
 
     #[test]
