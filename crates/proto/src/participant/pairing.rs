@@ -103,11 +103,7 @@ impl Participant {
             locators: route.locators,
             message_bytes_max: route.message_bytes_max,
             receive_buffer_bytes: self.receive_buffer_bytes_of(facts.guid.prefix),
-            packed_messages: participant.map_or(CompressionIds::NONE, |it| {
-                let compression = &facts.qos.data_representation.compression;
-                let own = compression.compression_ids.unwrap_or(CompressionIds::ALL);
-                it.data.packed_messages.and(own)
-            }),
+            packed_messages: self.takes_messages(facts),
             vendor: self.vendor_of(facts.guid.prefix),
             packed: self.takes_packed(writer, facts),
             batches: announced.is_none_or(|data| data.endpoint.batches)
@@ -132,6 +128,20 @@ impl Participant {
             .find(|it| announced.contains(it))
             .copied()
             .filter(|_| hears)
+    }
+
+    /// The codecs by which `reader` takes whole messages: those of its participant, ours included,
+    /// that it takes itself.
+    fn takes_messages(&self, reader: &ReaderFacts<'_>) -> CompressionIds {
+        let prefix = reader.guid.prefix;
+        let inflates = if prefix == self.config.guid_prefix {
+            self.config.packed_messages
+        } else {
+            let remote = self.remotes.get(&prefix);
+            remote.map_or(CompressionIds::NONE, |it| it.data.packed_messages)
+        };
+        let compression = &reader.qos.data_representation.compression;
+        inflates.and(compression.compression_ids.unwrap_or(CompressionIds::ALL))
     }
 
     /// True when the reader takes what our `writer` compresses: its batches, where it sends such.

@@ -257,3 +257,39 @@ fn receive_buffers_of_our_own_and_of_others_are_heeded_or_none_is() {
         assert_eq!(remote.data.receive_buffer_bytes, wanted[1]);
     }
 }
+
+#[test]
+fn messages_are_compressed_for_readers_of_our_own_as_for_others() {
+    let (all, lz4, zlib) = (
+        CompressionIds::ALL,
+        CompressionIds::LZ4,
+        CompressionIds::ZLIB,
+    );
+    for (inflates, takes, wanted) in [
+        ([all, all], Some(lz4), [lz4, lz4]),
+        ([lz4, zlib], None, [lz4, zlib]),
+        ([lz4, all], Some(zlib), [CompressionIds::NONE, zlib]),
+        (
+            [CompressionIds::NONE, all],
+            None,
+            [CompressionIds::NONE, all],
+        ),
+    ] {
+        let inflating = |number, packed_messages| ParticipantConfig {
+            packed_messages,
+            ..config(number)
+        };
+        let mut net = Net::of([inflating(1, inflates[0]), inflating(2, inflates[1])]);
+        let mut reader = local_reader("Square");
+        reader.qos.data_representation.compression.compression_ids = takes;
+        let now = net.now;
+        net.member(1).add_writer(now, local_writer("Square"));
+        net.member(1).add_reader(now, reader.clone());
+        net.member(2).add_reader(now, reader);
+        net.run(seconds(2));
+        let mut matched = matched_readers(&net.take(1));
+        matched.sort_by_key(|(_, it)| it.guid);
+        let taken: Vec<_> = matched.iter().map(|(_, it)| it.packed_messages).collect();
+        assert_eq!(taken, wanted);
+    }
+}
