@@ -1,6 +1,6 @@
 //! Wait sets: blocking until some of many conditions are true.
 
-use crate::driver::sync::atomic::{AtomicBool, Ordering};
+use crate::driver::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::driver::sync::{Arc, Mutex, lock};
 use std::future::Future;
 use std::time::Duration as StdDuration;
@@ -94,6 +94,8 @@ struct WaitSetInner {
     bell: Arc<Bell>,
     /// Looked at without the lock; replaced as a whole.
     conditions: Mutex<Arc<[Condition]>>,
+    /// How often they were replaced.
+    replaced: AtomicU64,
     waiting: AtomicBool,
 }
 
@@ -114,6 +116,7 @@ impl WaitSet {
             }
             condition.bell().attach(&self.inner.bell);
             *conditions = conditions.iter().cloned().chain([condition]).collect();
+            self.inner.note_replaced();
         }
         // A thread that waits already looks at it now.
         self.inner.bell.ring();
@@ -134,6 +137,7 @@ impl WaitSet {
         let others = conditions.iter().filter(|known| **known != condition);
         let others: Arc<[Condition]> = others.cloned().collect();
         let old = std::mem::replace(&mut *conditions, others);
+        self.inner.note_replaced();
         drop(conditions);
         drop(old);
         condition.bell().detach(&self.inner.bell);
@@ -153,9 +157,16 @@ impl WaitSet {
     /// [`Error::PreconditionNotMet`] while another thread waits on this wait set.
     pub fn wait(&self, timeout: StdDuration) -> Result<Vec<Condition>, Error> {
         let _turn = Turn::take(&self.inner)?;
+        let mut known = self.inner.known();
+        let triggered = || {
+            if self.inner.replaced.load(Ordering::SeqCst) != known.replaced {
+                known = self.inner.known();
+            }
+            known.triggered()
+        };
         self.inner
             .bell
-            .wait_on(clock::deadline(timeout), || self.inner.triggered())
+            .wait_on(clock::deadline(timeout), triggered)
             .ok_or(Error::Timeout)
     }
 
@@ -165,16 +176,38 @@ impl WaitSet {
     /// Any number of tasks may wait.
     pub fn wait_async(&self) -> impl Future<Output = Vec<Condition>> + Send + use<> {
         let inner = Arc::clone(&self.inner);
-        until(Arc::clone(&self.inner.bell), move || inner.triggered())
+        until(Arc::clone(&self.inner.bell), move || {
+            inner.known().triggered()
+        })
+    }
+}
+
+/// The conditions of a wait set after so many were replaced.
+struct Known {
+    conditions: Arc<[Condition]>,
+    replaced: u64,
+}
+
+impl Known {
+    fn triggered(&self) -> Option<Vec<Condition>> {
+        let met = self.conditions.iter().filter(|it| it.trigger_value());
+        let met: Vec<_> = met.cloned().collect();
+        (!met.is_empty()).then_some(met)
     }
 }
 
 impl WaitSetInner {
-    fn triggered(&self) -> Option<Vec<Condition>> {
-        let conditions = Arc::clone(&lock(&self.conditions));
-        let met = conditions.iter().filter(|it| it.trigger_value());
-        let met: Vec<_> = met.cloned().collect();
-        (!met.is_empty()).then_some(met)
+    fn known(&self) -> Known {
+        let conditions = lock(&self.conditions);
+        Known {
+            conditions: Arc::clone(&conditions),
+            replaced: self.replaced.load(Ordering::SeqCst),
+        }
+    }
+
+    /// The conditions were just replaced, under their lock.
+    fn note_replaced(&self) {
+        self.replaced.fetch_add(1, Ordering::SeqCst);
     }
 }
 

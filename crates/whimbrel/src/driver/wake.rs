@@ -92,8 +92,10 @@ pub(crate) struct Bell {
     listening: AtomicUsize,
     /// Moves with every ring that somebody could have missed.
     rings: AtomicU64,
-    /// The last [`Bell::wait_until`] had to wait, as the next one will.
+    /// Whoever waited last had to, as the next one will.
     has_waited: AtomicBool,
+    /// The address of `listeners.reception`.
+    reception_at: AtomicUsize,
     listeners: Mutex<Listeners>,
     condvar: Condvar,
 }
@@ -145,20 +147,29 @@ impl Bell {
             // One that panics keeps no other from being woken, nor us from what we were doing.
             let _ = contain(|| task.waker.wake());
         });
-        bells.iter().for_each(|bell| bell.ring());
+        // As `ring` does, after the rings were counted.
+        fence_after_change();
+        bells.iter().for_each(|bell| bell.ring_after_lock());
     }
 
     /// Has threads that wait for this bell receive at `reception` meanwhile.
     pub(crate) fn receive_at(&self, reception: Weak<Reception>) {
-        lock(&self.listeners).reception = reception;
+        let mut listeners = lock(&self.listeners);
+        let at = reception.as_ptr() as usize;
+        listeners.reception = reception;
+        self.reception_at.store(at, Ordering::SeqCst);
     }
 
     /// Has threads that wait for this bell receive where those receive who wait for `other`.
     pub(crate) fn receive_with(&self, other: &Self) {
+        // No other has that address while one of the bells leads there.
+        let at = other.reception_at.load(Ordering::SeqCst);
+        if at == self.reception_at.load(Ordering::SeqCst) {
+            return;
+        }
         let reception = Weak::clone(&lock(&other.listeners).reception);
-        let mut listeners = lock(&self.listeners);
-        if !listeners.reception.ptr_eq(&reception) && reception.strong_count() > 0 {
-            listeners.reception = reception;
+        if reception.strong_count() > 0 {
+            self.receive_at(reception);
         }
     }
 
@@ -185,11 +196,11 @@ impl Bell {
         deadline: Option<Instant>,
         mut ready: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        if !self.has_waited.load(Ordering::Relaxed) {
+        if !self.will_have_to_wait() {
             if let Some(found) = ready() {
                 return Some(found);
             }
-            self.has_waited.store(true, Ordering::Relaxed);
+            self.note_wait(true);
         }
         let mut looks = 0u32;
         let found = self.wait_on(deadline, || {
@@ -197,9 +208,21 @@ impl Bell {
             ready()
         });
         if looks == 1 && found.is_some() {
-            self.has_waited.store(false, Ordering::Relaxed);
+            self.note_wait(false);
         }
         found
+    }
+
+    /// True when whoever waits here most often has to: he need not look before he listens.
+    pub(super) fn will_have_to_wait(&self) -> bool {
+        self.has_waited.load(Ordering::Relaxed)
+    }
+
+    /// Whoever waited here last had to, or not.
+    pub(super) fn note_wait(&self, had_to: bool) {
+        if self.has_waited.load(Ordering::Relaxed) != had_to {
+            self.has_waited.store(had_to, Ordering::Relaxed);
+        }
     }
 
     /// As [`Bell::wait_until`], for whoever most often has to wait.
@@ -429,58 +452,4 @@ impl std::fmt::Debug for Bell {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn listening(bell: &Bell) -> usize {
-        bell.listening.load(Ordering::SeqCst)
-    }
-
-    #[test]
-    fn nobody_is_counted_who_no_longer_listens() {
-        let (bell, other) = (Bell::default(), Arc::new(Bell::default()));
-        let (mut first, mut second) = (TaskKey::default(), TaskKey::default());
-        bell.wake_task(&mut first, Waker::noop());
-        bell.wake_task(&mut first, Waker::noop());
-        bell.wake_task(&mut second, Waker::noop());
-        assert_eq!(listening(&bell), 2);
-        bell.forget_task(&first);
-        assert_eq!(listening(&bell), 1);
-        bell.ring();
-        assert_eq!(listening(&bell), 0);
-        bell.forget_task(&second);
-        assert_eq!(listening(&bell), 0);
-        bell.attach(&other);
-        bell.detach(&other);
-        bell.detach(&other);
-        assert_eq!(listening(&bell), 0);
-        let found = bell.wait_until(Some(clock::now()), || None::<()>);
-        assert!(found.is_none());
-        assert_eq!(listening(&bell), 0);
-    }
-
-    #[test]
-    fn a_check_may_ring_the_bell_it_waits_for() {
-        let bell = Bell::default();
-        let mut left = 3;
-        let found = bell.wait_until(None, || {
-            bell.ring();
-            left -= 1;
-            (left == 0).then_some("done")
-        });
-        assert_eq!(found, Some("done"));
-    }
-
-    #[test]
-    fn rings_reach_those_who_listen_through_another_bell() {
-        let (bell, through) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
-        bell.attach(&through);
-        let mut rung = false;
-        let found = through.wait_until(None, || {
-            let seen = std::mem::replace(&mut rung, true);
-            bell.ring();
-            seen.then_some(())
-        });
-        assert_eq!(found, Some(()));
-    }
-}
+mod tests;
