@@ -3,6 +3,7 @@
 mod bundle;
 mod draft;
 mod drain;
+mod due;
 mod keep;
 pub(crate) mod key;
 mod pass;
@@ -38,9 +39,9 @@ use super::neighbours::{self, Handed, Neighbour};
 use super::packing::{BundlePacker, Packing};
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
-use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
-use super::timers::{Timed, TimerSlot};
+use super::timers::TimerSlot;
 use super::wake::Bell;
 use super::warning::Warnings;
 
@@ -170,6 +171,8 @@ pub(crate) struct WriterCore {
     timer: TimerSlot,
     /// The next deadline of the machine, or an earlier moment.
     due_at: AtomicU64,
+    /// How often the look at what is due was put off.
+    put_off: AtomicU32,
     /// That of samples that began to wait for others by themselves.
     wait_ends_at: AtomicU64,
     /// How much later than that a look is enough, in nanoseconds.
@@ -224,6 +227,7 @@ impl WriterCore {
             blocked: AtomicUsize::new(0),
             timer: TimerSlot::default(),
             due_at: AtomicU64::new(0),
+            put_off: AtomicU32::new(0),
             wait_ends_at: AtomicU64::new(0),
             lateness: AtomicU64::new(0),
             sockets,
@@ -238,20 +242,6 @@ impl WriterCore {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, WriterState> {
         lock(&self.state)
-    }
-
-    /// Has the machine looked at by the thread that fires timers, at `at` at the latest.
-    fn arm(&self, at: Instant) {
-        self.due_at.fetch_min(at.0, Ordering::SeqCst);
-        self.have_called(at);
-    }
-
-    fn have_called(&self, at: Instant) {
-        if self.timer.fires_by(at) {
-            return;
-        }
-        let me: Weak<dyn Timed> = self.me.clone();
-        self.engine.arm(&self.timer, &me, at);
     }
 
     /// True while all that is written leaves as messages, and nothing is handed over.
@@ -452,28 +442,6 @@ impl WriterCore {
         let mut state = self.lock();
         self.status.clear(kind);
         read(&mut state.statuses)
-    }
-}
-
-impl Timed for WriterCore {
-    fn on_timer(&self, now: Instant) {
-        let due_at = Instant(self.due_at.load(Ordering::SeqCst));
-        if due_at > now {
-            self.look_later(due_at);
-            return;
-        }
-        let mut state = self.lock();
-        let waited = state.machine.is_waiting();
-        state.machine.handle_timeout(now);
-        if waited && !state.machine.is_waiting() {
-            self.leave_together(state, now);
-        } else {
-            self.drain(state, now);
-        }
-    }
-
-    fn timer(&self) -> &TimerSlot {
-        &self.timer
     }
 }
 
