@@ -1,41 +1,9 @@
 //! What follows from what was seen: causes and cures.
 
+use super::buffers;
+use super::finding::{Finding, Severity};
 use super::seen::Seen;
 use crate::output::count_of;
-
-/// Receive buffers below this lose bursts, in octets.
-const RECV_BUFFER_WANTED: usize = 4 << 20;
-
-/// How much a finding matters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Severity {
-    /// It keeps participants from meeting, or data from arriving.
-    Serious,
-    /// It may.
-    Warning,
-    /// Good to know.
-    Note,
-}
-
-impl Severity {
-    pub(super) const fn text(self) -> &'static str {
-        match self {
-            Self::Serious => "serious",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        }
-    }
-}
-
-/// A cause and its cure.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    /// A stable name for programs.
-    pub(super) id: &'static str,
-    pub(super) cause: String,
-    pub(super) cure: String,
-}
 
 /// Everything that is wrong or noteworthy, the gravest first.
 pub(super) fn of(seen: &Seen) -> Vec<Finding> {
@@ -288,37 +256,8 @@ fn network(seen: &Seen, findings: &mut Findings) {
 }
 
 fn sockets(seen: &Seen, findings: &mut Findings) {
+    findings.0.extend(buffers::findings(seen));
     let it = &seen.diagnostics;
-    let smallest = it
-        .sockets
-        .iter()
-        .filter_map(|it| it.recv_buffer_bytes)
-        .min();
-    if let Some(bytes) = smallest.filter(|bytes| *bytes < RECV_BUFFER_WANTED) {
-        findings.add(
-            Severity::Note,
-            "small_receive_buffer",
-            format!(
-                "receive buffers hold {} KiB, {} KiB were wanted: bursts may be lost",
-                bytes / 1024,
-                RECV_BUFFER_WANTED / 1024
-            ),
-            format!("sysctl -w net.core.rmem_max={RECV_BUFFER_WANTED}"),
-        );
-    }
-    let dropped: u64 = it
-        .sockets
-        .iter()
-        .filter_map(|it| it.datagrams_dropped)
-        .sum();
-    if dropped > 0 {
-        findings.add(
-            Severity::Warning,
-            "datagrams_dropped",
-            format!("the system dropped {dropped} datagrams because receive buffers were full"),
-            format!("sysctl -w net.core.rmem_max={}", 4 * RECV_BUFFER_WANTED),
-        );
-    }
     if it.send_dropped > 0 || it.receive_errors > 0 {
         findings.add(
             Severity::Warning,
@@ -368,6 +307,7 @@ fn matching(seen: &Seen, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::super::multicast::Echo;
+    use super::super::seen::Wanted;
     use super::*;
     use whimbrel::DomainParticipant;
     use whimbrel::base::reject::RejectKind;
@@ -391,6 +331,10 @@ mod tests {
             diagnostics,
             others: vec![],
             mismatches: vec![],
+            wanted: Wanted {
+                receive_bytes: Some(4 << 20),
+                send_bytes: Some(1 << 20),
+            },
         }
     }
 
@@ -461,7 +405,18 @@ mod tests {
             "small_receive_buffer",
             "sysctl -w net.core.rmem_max=4194304",
         );
+        let mut seen = seen;
+        seen.wanted.receive_bytes = None;
+        let says = "200 KiB, as WHIMBREL_RECEIVE_BUFFER_BYTES says";
+        check(&seen, "small_receive_buffer", says);
+        seen.wanted.receive_bytes = Some(100 << 10);
+        check(&seen, "small_receive_buffer", says);
+        let seen = changed(|it| it.sockets[0].send_buffer_bytes = Some(200 << 10));
+        let cure = "sysctl -w net.core.wmem_max=1048576";
+        check(&seen, "small_send_buffer", cure);
         let seen = changed(|it| it.sockets[0].datagrams_dropped = Some(7));
+        let cure = "WHIMBREL_RECEIVE_BUFFER_BYTES=16777216";
+        check(&seen, "datagrams_dropped", cure);
         check(&seen, "datagrams_dropped", "dropped 7 datagrams");
         let seen = changed(|it| it.discovery.withheld = 4);
         check(&seen, "addresses_silent", "4 messages");

@@ -3,6 +3,8 @@
 //! It joins the domain, tests each multicast interface, listens for a while, prints what it saw
 //! and ends with its [`findings`].
 
+mod buffers;
+mod finding;
 mod findings;
 mod multicast;
 mod seen;
@@ -11,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use whimbrel::DomainParticipant;
-use whimbrel::domain::{Interface, system_interfaces};
+use whimbrel::domain::{DomainParticipantBuilder, Interface, system_interfaces};
 
-use self::findings::{Finding, Severity};
-use self::seen::Seen;
+use self::finding::{Finding, Severity};
+use self::seen::{Seen, Wanted};
 use crate::bus::{self, vendor_name};
 use crate::failure::Failure;
 use crate::options::BusOptions;
@@ -26,7 +28,9 @@ const LISTEN: Duration = Duration::from_millis(3600);
 
 pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let used: Vec<Interface> = multicast::aside(options)?.build()?.interfaces();
+    let aside = multicast::aside(options)?;
+    let wanted = wanted(&aside)?;
+    let used: Vec<Interface> = aside.build()?.interfaces();
     // Before we listen, or the test's own announcements would be counted.
     let echoes = multicast::test(options, &used)?;
     let participant = bus::join(options, "doctor")?;
@@ -40,6 +44,7 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
         diagnostics: participant.diagnostics(),
         others: participant.discovered_participants(),
         mismatches: mismatches(&participant),
+        wanted,
     };
     let findings = findings::of(&seen);
     if output.json {
@@ -52,6 +57,19 @@ pub(crate) fn run(options: &BusOptions, output: &mut Output) -> Result<(), Failu
         return Err(Failure::Said);
     }
     Ok(())
+}
+
+/// What is asked of the buffers of sockets, here by the environment or not at all.
+fn wanted(builder: &DomainParticipantBuilder) -> Result<Wanted, Failure> {
+    let settings = builder.settings()?;
+    let bytes = |name: &str| {
+        let setting = settings.iter().find(|it| it.name == name);
+        setting.and_then(|it| it.value.parse().ok())
+    };
+    Ok(Wanted {
+        receive_bytes: bytes("receive_buffer_bytes"),
+        send_bytes: bytes("send_buffer_bytes"),
+    })
 }
 
 /// Pairs of one topic that do not match; the first thousand pairs are looked at.
