@@ -36,7 +36,9 @@ pub enum ReturnCode {
 }
 
 /// Why an operation did not succeed.
-#[derive(Debug)]
+///
+/// Its `Debug` form is for people too, as programs print it whose `main` returns a `Result`: the
+/// standard's code, and the text.
 #[non_exhaustive]
 pub enum Error {
     /// A policy whose behaviour does not exist yet was asked for.
@@ -82,6 +84,12 @@ impl Error {
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.return_code())
     }
 }
 
@@ -131,5 +139,17 @@ impl From<ImmutablePolicy> for Error {
 impl From<EncodeError> for Error {
     fn from(it: EncodeError) -> Self {
         Self::Encode(it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_main_prints_is_for_people() {
+        let error = Error::BadParameter("variable \"lo\"".into());
+        assert_eq!(format!("{error:?}"), "BadParameter: variable \"lo\"");
+        assert_eq!(error.to_string(), "variable \"lo\"");
     }
 }

@@ -360,7 +360,7 @@ impl Settings {
     }
 }
 
-/// The wanted sizes of receive and send buffers.
+/// Whether sockets connect, receive many datagrams by one call, and heed receive buffers.
 fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 3], Error> {
     let of = |asked, variable| on_unless(asked, environment, variable);
     Ok([
@@ -370,6 +370,7 @@ fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 
     ])
 }
 
+/// The wanted sizes of receive and send buffers.
 fn buffers(asked: &Asked, environment: &Environment) -> Result<[Sourced<Option<usize>>; 2], Error> {
     let of = |asked, variable, default| {
         either_or(

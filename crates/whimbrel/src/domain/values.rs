@@ -119,9 +119,9 @@ pub(super) fn ip(text: &str) -> Result<IpVersions, Fault> {
 }
 
 pub(super) fn waiting(text: &str) -> Result<Waiting, Fault> {
-    text.parse().map_err(|error: Error| Fault {
+    text.parse().map_err(|_: Error| Fault {
         at: 1,
-        what: error.to_string(),
+        what: format!("{:?} is no way to wait", text.trim()),
     })
 }
 
