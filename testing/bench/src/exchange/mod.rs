@@ -22,6 +22,10 @@ use crate::clock::now_ns;
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Of what the payload of [`Msg`] is, for reports.
+pub const PAYLOAD: &str =
+    "whimbrel: SharedBytes, which take does not copy; peers: sequence<octet>, raw: octets";
+
 /// The sample of all products: a number and octets.
 #[derive(DdsType, Debug, Default)]
 pub struct Msg {

@@ -72,6 +72,8 @@ pub(super) struct Figures {
     /// Each of a thousand more readers of one topic.
     pub(super) reader_kib: f64,
     pub(super) threads_with_readers: f64,
+    /// Of a process whose listener answers another's.
+    pub(super) threads_with_listener: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
     /// From the start of that process until its first sample was answered.

@@ -37,13 +37,19 @@ pub(super) fn goals(figures: &[Figures]) -> Vec<Goal> {
         }
         goals.push(Goal {
             name: format!("{prefix}.threads"),
-            measured: ours.threads.max(ours.threads_with_readers),
+            measured: threads_max(ours),
             at: String::new(),
             side: Side::AtMost,
             bound: THREADS_MAX,
         });
     }
     goals
+}
+
+/// The most of all that was set up.
+fn threads_max(figures: &Figures) -> f64 {
+    let busy = figures.threads_with_listener;
+    figures.threads.max(figures.threads_with_readers).max(busy)
 }
 
 #[cfg(test)]
@@ -58,6 +64,7 @@ mod tests {
             threads,
             reader_kib: all,
             threads_with_readers: threads,
+            threads_with_listener: threads,
             match_ms: all,
             sample_ms: all,
             idle_cpu_ms: all,
@@ -81,6 +88,11 @@ mod tests {
             ..good
         };
         assert_eq!(met(heavy), [true, false, true, true, true, false]);
+        let busy = Figures {
+            threads_with_listener: 4.0,
+            ..good
+        };
+        assert_eq!(met(busy), [true, true, true, true, true, false]);
         let fast = figures(Who::Fast, 5.1, 3.0);
         assert_eq!(met(fast), [false, false, false, false, false, true]);
     }

@@ -26,6 +26,7 @@ struct Round {
     threads: f64,
     reader_kib: f64,
     threads_with_readers: f64,
+    threads_with_listener: f64,
     match_ms: f64,
     sample_ms: f64,
 }
@@ -49,6 +50,12 @@ impl Met {
             return Err(format!("not {ANSWERED} but: {said}"));
         }
         Ok(self.begun.elapsed())
+    }
+
+    /// Of the process with more of them; the listener of each was called by now.
+    fn threads(&self) -> Result<u64, String> {
+        let [first, second] = &self.pair;
+        Ok(first.holding()?.threads.max(second.holding()?.threads))
     }
 }
 
@@ -84,6 +91,7 @@ impl Starter<'_> {
             threads: before.threads as f64,
             reader_kib: more as f64 / READERS as f64,
             threads_with_readers: after.threads as f64,
+            threads_with_listener: 0.0,
             match_ms: 0.0,
             sample_ms: 0.0,
         })
@@ -140,6 +148,7 @@ pub(super) fn all(
             let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch).max(0.0);
             figures.match_ms = since_launch(met.took);
             figures.sample_ms = since_launch(sample);
+            figures.threads_with_listener = met.threads()? as f64;
             eprintln!("round {round}, {}: {figures:?}", all[at].name());
             measured[at].push(figures);
         }
@@ -155,6 +164,7 @@ pub(super) fn all(
             threads: median(|it| it.threads),
             reader_kib: median(|it| it.reader_kib),
             threads_with_readers: median(|it| it.threads_with_readers),
+            threads_with_listener: median(|it| it.threads_with_listener),
             match_ms: median(|it| it.match_ms),
             sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ns as f64 / 1e6,

@@ -67,13 +67,14 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 10] {
+fn named(figures: &Figures) -> [(&'static str, f64); 11] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
         ("threads", figures.threads),
         ("reader_kib", figures.reader_kib),
         ("threads_with_readers", figures.threads_with_readers),
+        ("threads_with_listener", figures.threads_with_listener),
         ("match_ms", figures.match_ms),
         ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),

@@ -11,6 +11,7 @@ mod rows;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
+use crate::exchange::PAYLOAD;
 use crate::machine;
 use crate::report::Report;
 
@@ -32,6 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
     );
+    note("payload", PAYLOAD.to_owned());
     note("form", arguments.form().to_owned());
     note("rounds", ROUNDS.to_string());
     for part in &parts {

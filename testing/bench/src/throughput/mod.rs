@@ -14,6 +14,7 @@ mod wake;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
+use crate::exchange::PAYLOAD;
 use crate::machine;
 use crate::report::Report;
 
@@ -34,6 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "KEEP_ALL, rate of arrivals, writer on core 0, readers on core 1".into(),
     );
+    note("payload", PAYLOAD.to_owned());
     note("form", arguments.form().to_owned());
     let listed = |all: &[usize]| {
         let all: Vec<String> = all.iter().map(usize::to_string).collect();
