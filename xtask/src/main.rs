@@ -38,7 +38,7 @@ usage: cargo xtask COMMAND
                        prove that the bus survives: attacks, fuzzing, simulation, churn, scale,
                        bad networks, other vendors; one line each; --but-open leaves out what is
                        known not to hold yet, and says so
-  bench latency|throughput|calls|polling|footprint|perftool [--quick] [OPTION]...
+  bench latency|throughput|calls|polling|footprint|bytes|perftool [--quick] [OPTION]...
                        measure Whimbrel beside the raw socket and its peers, interleaved in one
                        run; prints goals and fails when one is missed; needs root
 ";
@@ -63,7 +63,11 @@ fn main() -> ExitCode {
             print!("{USAGE}");
             Ok(())
         }
-        _ => Err(USAGE.to_owned()),
+        [] => Err(USAGE.to_owned()),
+        words => Err(format!(
+            "xtask: not understood: {}\n{USAGE}",
+            words.join(" ")
+        )),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,6 +86,9 @@ fn table(steps: &[steps::Step], words: &[&str]) -> Result<(), String> {
         [] => test::run(steps, None),
         ["--list"] => test::list(steps),
         ["--only", name] => test::run(steps, Some(name)),
-        _ => Err(USAGE.to_owned()),
+        words => Err(format!(
+            "xtask: not understood: {}\n{USAGE}",
+            words.join(" ")
+        )),
     }
 }

@@ -157,6 +157,11 @@ pub(crate) const STEPS: &[Step] = &[
         ..step("interop", INTEROP, 1500)
     },
     Step {
+        env: BY_NETWORK,
+        count: Count::TestResults,
+        ..step("interop with all offloads", INTEROP, 1500)
+    },
+    Step {
         env: NO_FAST_PATHS,
         count: Count::TestResults,
         ..step("interop without fast paths", INTEROP, 1500)
