@@ -34,6 +34,7 @@ impl Timed for WriterCore {
     fn on_timer(&self, now: Instant) {
         let due_at = Instant(self.due_at.load(Ordering::SeqCst));
         if due_at > now {
+            self.put_off.store(0, Ordering::Relaxed);
             self.look_later(due_at);
             return;
         }
