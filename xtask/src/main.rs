@@ -64,10 +64,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         [] => Err(USAGE.to_owned()),
-        words => Err(format!(
-            "xtask: not understood: {}\n{USAGE}",
-            words.join(" ")
-        )),
+        words => Err(not_understood(words)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -86,9 +83,10 @@ fn table(steps: &[steps::Step], words: &[&str]) -> Result<(), String> {
         [] => test::run(steps, None),
         ["--list"] => test::list(steps),
         ["--only", name] => test::run(steps, Some(name)),
-        words => Err(format!(
-            "xtask: not understood: {}\n{USAGE}",
-            words.join(" ")
-        )),
+        words => Err(not_understood(words)),
     }
+}
+
+fn not_understood(words: &[&str]) -> String {
+    format!("xtask: not understood: {}\n{USAGE}", words.join(" "))
 }
