@@ -121,7 +121,7 @@ pub(super) fn ip(text: &str) -> Result<IpVersions, Fault> {
 pub(super) fn waiting(text: &str) -> Result<Waiting, Fault> {
     text.parse().map_err(|_: Error| Fault {
         at: 1,
-        what: format!("{:?} is no way to wait", text.trim()),
+        what: Waiting::unknown(text),
     })
 }
 

@@ -36,6 +36,11 @@ impl Waiting {
     /// The values that make sense, in words.
     pub(super) const ALLOWED: &str =
         "sleep, receive, auto, auto: with a number of microseconds, or spin";
+
+    /// What is wrong with `text`.
+    pub(super) fn unknown(text: &str) -> String {
+        format!("{:?} is no way to wait", text.trim())
+    }
 }
 
 impl Default for Waiting {
@@ -63,7 +68,7 @@ impl FromStr for Waiting {
             other => other.strip_prefix("auto:").and_then(budget),
         };
         found.ok_or_else(|| {
-            Error::BadParameter(format!("{text:?} is no way to wait: {}", Self::ALLOWED))
+            Error::BadParameter(format!("{}: {}", Self::unknown(text), Self::ALLOWED))
         })
     }
 }
