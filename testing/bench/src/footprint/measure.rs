@@ -91,9 +91,7 @@ impl Starter<'_> {
             threads: before.threads as f64,
             reader_kib: more as f64 / READERS as f64,
             threads_with_readers: after.threads as f64,
-            threads_with_listener: 0.0,
-            match_ms: 0.0,
-            sample_ms: 0.0,
+            ..Round::default()
         })
     }
 
