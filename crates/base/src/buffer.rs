@@ -49,6 +49,21 @@ impl SharedBytes {
         Self::from_vec(copying::to_vec(bytes))
     }
 
+    /// Copies `bytes` over what is here, without allocating where nobody else refers to it and
+    /// there is room.
+    pub fn overwrite(&mut self, bytes: &[u8]) {
+        let own = self.slab.as_mut().and_then(Arc::get_mut);
+        // One that is much too large is better given up.
+        match own.filter(|own| own.capacity() <= Self::SMALL_SLAB_BYTES.saturating_mul(2)) {
+            Some(own) => {
+                own.clear();
+                copying::append(own, bytes);
+                (self.start, self.end) = (0, bytes.len());
+            }
+            None => *self = Self::copy_from(bytes),
+        }
+    }
+
     /// The part `range` of this slice, sharing the slab; `None` when it does not lie inside.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.start.checked_add(range.start)?;
@@ -192,6 +207,26 @@ mod tests {
         assert!(whole.slice_of(b"elsewhere").is_none());
         assert_eq!(&*part.into_rest(2), b"4");
         assert!(whole.into_rest(11).is_empty());
+    }
+
+    #[test]
+    fn what_is_overwritten_keeps_its_slab_unless_somebody_else_has_it_or_it_is_large() {
+        let mut bytes = SharedBytes::copy_from(b"0123456789");
+        let place = bytes.as_ptr();
+        bytes.overwrite(b"abc");
+        assert_eq!((&*bytes, bytes.as_ptr()), (&b"abc"[..], place));
+        bytes = bytes.slice(1..2).unwrap();
+        bytes.overwrite(b"0123456789");
+        assert_eq!((&*bytes, bytes.as_ptr()), (&b"0123456789"[..], place));
+        let other = bytes.clone();
+        bytes.overwrite(b"xy");
+        assert_eq!((&*bytes, &*other), (&b"xy"[..], &b"0123456789"[..]));
+        let mut large = SharedBytes::from_vec(Vec::with_capacity(65_536));
+        large.overwrite(b"tiny");
+        assert_eq!((&*large, large.slab_len() < 100), (&b"tiny"[..], true));
+        let mut none = SharedBytes::default();
+        none.overwrite(b"");
+        assert!(none.is_empty());
     }
 
     #[test]

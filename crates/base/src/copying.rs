@@ -29,13 +29,13 @@ pub const fn is_slow(from: usize, to: usize) -> bool {
     further > 0 && further < SLOW_BYTES
 }
 
-/// Appends `bytes` to `out`.
+/// Appends `values` to `out`.
 #[inline]
-pub fn append(out: &mut Vec<u8>, bytes: &[u8]) {
-    if is_block(bytes) {
-        append_pieces(out, bytes);
+pub fn append<T: Copy>(out: &mut Vec<T>, values: &[T]) {
+    if is_block(values) {
+        append_pieces(out, values);
     } else {
-        out.extend_from_slice(bytes);
+        out.extend_from_slice(values);
     }
 }
 
@@ -61,13 +61,15 @@ pub fn overwrite(to: &mut [u8], from: &[u8]) {
     }
 }
 
-const fn is_block(bytes: &[u8]) -> bool {
-    bytes.len() >= BLOCK_BYTES_MIN && bytes.len() <= BLOCK_BYTES_MAX
+const fn is_block<T>(values: &[T]) -> bool {
+    let bytes = size_of_val(values);
+    bytes >= BLOCK_BYTES_MIN && bytes <= BLOCK_BYTES_MAX
 }
 
-fn append_pieces(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.reserve(bytes.len());
-    for piece in bytes.chunks(PIECE_BYTES) {
+fn append_pieces<T: Copy>(out: &mut Vec<T>, values: &[T]) {
+    out.reserve(values.len());
+    let each = PIECE_BYTES.checked_div(size_of::<T>());
+    for piece in values.chunks(each.unwrap_or_default().max(1)) {
         out.extend_from_slice(piece);
     }
 }
@@ -90,6 +92,10 @@ mod tests {
             let mut out = octets(3);
             append(&mut out, &bytes);
             assert_eq!(out, [octets(3), octets(len)].concat());
+            let wide: Vec<u64> = (0..len as u64).collect();
+            let mut out: Vec<u64> = [7; 2].to_vec();
+            append(&mut out, &wide);
+            assert_eq!(out, [[7; 2].to_vec(), wide].concat());
             let mut room = octets(len + 5);
             room.iter_mut().for_each(|it| *it = 0xff);
             overwrite(&mut room, &bytes);

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, DeriveInput, Error, Result};
 
 use crate::attributes::{TypeAttributes, VariantAttributes, label};
+use crate::duplicate;
 
 struct LiteralModel<'a> {
     ident: &'a Ident,
@@ -43,6 +44,7 @@ pub(crate) fn expand(
         },
     };
     let first = first.ident;
+    let duplicate = duplicate::of_enumeration(&names);
     let description = description(&literals, bits, attributes);
     Ok(quote! {
         #description
@@ -65,6 +67,7 @@ pub(crate) fn expand(
                     _ => #unknown,
                 }
             }
+            #duplicate
             fn skip(input: &mut __dds::Decoder<'_>) -> ::core::result::Result<(), __dds::Reject> {
                 input.skip_numbers(1, #size)
             }

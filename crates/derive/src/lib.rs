@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod duplicate;
 mod enumeration;
 mod held;
 mod structure;

@@ -10,6 +10,7 @@ use syn::{
 };
 
 use crate::attributes::{MemberAttributes, TypeAttributes};
+use crate::duplicate;
 use crate::held;
 
 /// Member ids have 28 bits. XTypes 1.3 §7.2.2.4.4.4.4.
@@ -270,8 +271,13 @@ fn values(members: &[MemberModel<'_>], appendable: bool) -> TokenStream {
         quote!(#ident: #value,)
     });
     let held = held::of_structure(members.iter().map(|it| (it.ident, &it.ty)));
+    let parts = members
+        .iter()
+        .map(|it| (it.ident, &it.ty, it.bound.as_ref()));
+    let duplicate = duplicate::of_structure(parts);
     quote! {
         #held
+        #duplicate
         #[inline]
         fn encode(&self, out: &mut __dds::Encoder<'_>) {
             #encoded

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::{DataEnum, DeriveInput, Error, Fields, Result, Type, Variant};
 
 use crate::attributes::{TypeAttributes, VariantAttributes};
+use crate::duplicate;
 use crate::held;
 use crate::structure::{delimit, named, topic, within};
 
@@ -190,25 +191,7 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
         quote!(#pattern => { out.#selector(#label); #value })
     });
     let writes = delimit(appendable, &quote!(match self { #(#writes)* }));
-    let reads = arms(cases, selector, |case| {
-        let made = shape(
-            case,
-            &case
-                .value
-                .as_ref()
-                .map_or_else(TokenStream::new, |(ty, _)| {
-                    let decoded = quote!(<#ty as __dds::DdsValue>::decode(input)?);
-                    if appendable {
-                        let missing = quote!(<#ty as __dds::DdsValue>::missing(input)?);
-                        quote!(if input.is_exhausted() { #missing } else { #decoded })
-                    } else {
-                        decoded
-                    }
-                }),
-        );
-        quote!(::core::result::Result::Ok(#made))
-    });
-    let reads = within(appendable, &quote!(match input.#selector()? { #reads }));
+    let reads = reads(cases, selector, appendable);
     let skips = arms(cases, selector, |case| match &case.value {
         Some((ty, _)) => quote!(<#ty as __dds::DdsValue>::skip(input)),
         None => quote!(::core::result::Result::Ok(())),
@@ -225,8 +208,14 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
         let ty = case.value.as_ref().map(|(ty, _)| ty);
         (shape(case, &quote!(value)), ty)
     }));
+    let duplicate = duplicate::of_union(cases.iter().map(|case| {
+        let ty = case.value.as_ref().map(|(ty, _)| ty);
+        let shapes = [quote!(value), quote!(other)].map(|name| shape(case, &name));
+        (shapes, ty)
+    }));
     quote! {
         #held
+        #duplicate
         #[inline]
         fn encode(&self, out: &mut __dds::Encoder<'_>) {
             #writes
@@ -248,6 +237,29 @@ fn values(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenS
             ::core::result::Result::Ok(#missing)
         }
     }
+}
+
+/// Reads the discriminator and what it selects.
+fn reads(cases: &[CaseModel<'_>], selector: &Ident, appendable: bool) -> TokenStream {
+    let reads = arms(cases, selector, |case| {
+        let made = shape(
+            case,
+            &case
+                .value
+                .as_ref()
+                .map_or_else(TokenStream::new, |(ty, _)| {
+                    let decoded = quote!(<#ty as __dds::DdsValue>::decode(input)?);
+                    if appendable {
+                        let missing = quote!(<#ty as __dds::DdsValue>::missing(input)?);
+                        quote!(if input.is_exhausted() { #missing } else { #decoded })
+                    } else {
+                        decoded
+                    }
+                }),
+        );
+        quote!(::core::result::Result::Ok(#made))
+    });
+    within(appendable, &quote!(match input.#selector()? { #reads }))
 }
 
 fn arms(

@@ -36,6 +36,12 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
+/// True for what no string on the wire can hold. XTypes 1.3 §7.4.3.5.
+#[inline]
+pub(crate) fn holds_nul(text: &str) -> bool {
+    text.as_bytes().contains(&0)
+}
+
 /// Where a delimiter waits for its value; to be given to [`Encoder::end`].
 #[derive(Debug)]
 #[must_use]
@@ -242,7 +248,7 @@ impl<'a> Encoder<'a> {
     /// Appends a string: its length with the terminator, its octets, a NUL. XTypes 1.3 §7.4.3.5.
     #[inline]
     pub fn string(&mut self, text: &str) {
-        if text.as_bytes().contains(&0) {
+        if holds_nul(text) {
             self.fail(EncodeError::NulInString);
         }
         self.length(text.len().saturating_add(1));

@@ -64,6 +64,10 @@ pub trait Member: Sized {
     fn member_kind() -> Kind;
     /// Octets that the member keeps beside its own size.
     fn held_member_bytes(&self) -> usize;
+    /// [`DdsValue::duplicate`].
+    fn duplicate_member(&self) -> Option<Self>;
+    /// [`DdsValue::duplicate_into`].
+    fn duplicate_member_into(&self, other: &mut Self) -> bool;
 }
 
 #[diagnostic::do_not_recommend]
@@ -118,6 +122,16 @@ impl<T: DdsValue> Member for T {
     fn held_member_bytes(&self) -> usize {
         self.held_bytes()
     }
+
+    #[inline]
+    fn duplicate_member(&self) -> Option<Self> {
+        self.duplicate()
+    }
+
+    #[inline]
+    fn duplicate_member_into(&self, other: &mut Self) -> bool {
+        self.duplicate_into(other)
+    }
 }
 
 impl<T: DdsValue> Member for Option<T> {
@@ -127,6 +141,28 @@ impl<T: DdsValue> Member for Option<T> {
 
     fn held_member_bytes(&self) -> usize {
         self.as_ref().map_or(0, T::held_bytes)
+    }
+
+    #[inline]
+    fn duplicate_member(&self) -> Option<Self> {
+        match self {
+            Some(value) => value.duplicate().map(Some),
+            None => Some(None),
+        }
+    }
+
+    #[inline]
+    fn duplicate_member_into(&self, other: &mut Self) -> bool {
+        match (self, other) {
+            (Some(value), Some(other)) => value.duplicate_into(other),
+            (value, other) => match value.duplicate_member() {
+                Some(value) => {
+                    *other = value;
+                    true
+                }
+                None => false,
+            },
+        }
     }
 
     // XCDR2: a boolean in front; XCDR1: a parameter, empty where absent. XTypes 1.3 §7.4.3.5.

@@ -45,6 +45,17 @@ impl<T: DdsValue, const N: usize> DdsValue for [T; N] {
         held.fold(0, usize::saturating_add)
     }
 
+    #[inline]
+    fn duplicate(&self) -> Option<Self> {
+        T::duplicate_array(self)
+    }
+
+    #[inline]
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        let mut pairs = self.iter().zip(other);
+        pairs.all(|(value, other)| value.duplicate_into(other))
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.array(T::SHAPE, T::decode_array)
     }

@@ -27,6 +27,14 @@ impl<T: DdsValue> DdsValue for Box<T> {
         size_of::<T>().saturating_add(T::held_bytes(self))
     }
 
+    fn duplicate(&self) -> Option<Self> {
+        T::duplicate(self).map(Self::new)
+    }
+
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        T::duplicate_into(self, other)
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.enter()?;
         let value = T::decode(input)?;

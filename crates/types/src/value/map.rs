@@ -34,6 +34,11 @@ impl<K: DdsValue + Ord, V: DdsValue> DdsValue for BTreeMap<K, V> {
         held.fold(own, usize::saturating_add)
     }
 
+    fn duplicate(&self) -> Option<Self> {
+        let duplicate = |(key, value): (&K, &V)| key.duplicate().zip(value.duplicate());
+        self.iter().map(duplicate).collect()
+    }
+
     fn decode(input: &mut Decoder<'_>) -> Result<Self, Reject> {
         input.collection(is_primitive::<K, V>(), |input| {
             let len = input.length(K::MIN_SIZE.saturating_add(V::MIN_SIZE))?;

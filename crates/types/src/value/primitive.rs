@@ -45,6 +45,29 @@ macro_rules! basics {
             Kind::$kind
         }
 
+        #[inline]
+        fn duplicate(&self) -> Option<Self> {
+            Some(*self)
+        }
+
+        #[inline]
+        fn duplicate_into(&self, other: &mut Self) -> bool {
+            *other = *self;
+            true
+        }
+
+        #[inline]
+        fn duplicate_slice(values: &[Self], others: &mut Vec<Self>) -> bool {
+            others.clear();
+            copying::append(others, values);
+            true
+        }
+
+        #[inline]
+        fn duplicate_array<const N: usize>(values: &[Self; N]) -> Option<[Self; N]> {
+            Some(*values)
+        }
+
         fn skip_many(len: usize, input: &mut Decoder<'_>) -> Result<(), Reject> {
             input.skip_numbers(len, $size)
         }

@@ -64,6 +64,17 @@ impl<T: DdsValue> DdsValue for Vec<T> {
         held.fold(own, usize::saturating_add)
     }
 
+    #[inline]
+    fn duplicate(&self) -> Option<Self> {
+        let mut other = Self::new();
+        self.duplicate_into(&mut other).then_some(other)
+    }
+
+    #[inline]
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        T::duplicate_slice(self, other)
+    }
+
     fn encode_key(&self, out: &mut Encoder<'_>) {
         if T::SHAPE.is_primitive() {
             return self.encode(out);

@@ -45,6 +45,22 @@ impl DdsValue for SharedBytes {
     fn held_bytes(&self) -> usize {
         self.len()
     }
+
+    #[inline]
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    /// Few octets are copied, so as to keep nothing else alive.
+    #[inline]
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        if self.len() > Self::SMALL_SLAB_BYTES {
+            other.clone_from(self);
+        } else {
+            other.overwrite(self);
+        }
+        true
+    }
 }
 
 #[cfg(test)]

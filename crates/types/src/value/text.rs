@@ -9,7 +9,7 @@ use super::traits::DdsValue;
 use crate::bounds::KeyBounds;
 use crate::decoder::Decoder;
 use crate::describe::Kind;
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, holds_nul};
 use crate::shape::Shape;
 
 impl DdsValue for String {
@@ -43,6 +43,17 @@ impl DdsValue for String {
     #[inline]
     fn held_bytes(&self) -> usize {
         self.len()
+    }
+
+    #[inline]
+    fn duplicate(&self) -> Option<Self> {
+        (!holds_nul(self)).then(|| self.clone())
+    }
+
+    #[inline]
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        other.clone_from(self);
+        !holds_nul(self)
     }
 
     #[inline]

@@ -56,6 +56,51 @@ pub trait DdsValue: Sized {
         0
     }
 
+    /// A value of its own that equals this one, as who decodes the encoded value has it; `None`
+    /// where the type does not say how, or the value cannot be encoded.
+    ///
+    /// Readers of the writer's process get such values unencoded. Both may share octets.
+    fn duplicate(&self) -> Option<Self> {
+        None
+    }
+
+    /// As [`DdsValue::duplicate`], in the place and the memory of `other`. Whether it is done; if
+    /// not, `other` is any value.
+    fn duplicate_into(&self, other: &mut Self) -> bool {
+        match self.duplicate() {
+            Some(value) => {
+                *other = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// [`DdsValue::duplicate_into`] for all of `values`.
+    fn duplicate_slice(values: &[Self], others: &mut Vec<Self>) -> bool {
+        others.truncate(values.len());
+        let (known, new) = values.split_at_checked(others.len()).unwrap_or_default();
+        let mut pairs = known.iter().zip(others.iter_mut());
+        if !pairs.all(|(value, other)| value.duplicate_into(other)) {
+            return false;
+        }
+        others.reserve_exact(new.len());
+        new.iter().all(|value| match value.duplicate() {
+            Some(value) => {
+                others.push(value);
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// [`DdsValue::duplicate`] for an array.
+    fn duplicate_array<const N: usize>(values: &[Self; N]) -> Option<[Self; N]> {
+        let mut others = Vec::new();
+        let done = Self::duplicate_slice(values, &mut others);
+        done.then_some(others)?.try_into().ok()
+    }
+
     /// Appends what the value contributes to a key: of a structure with key members only those.
     /// XTypes 1.3 §7.6.8.3.
     #[inline]
@@ -140,7 +185,7 @@ pub trait DdsValue: Sized {
     message = "`{Self}` cannot be the type of a topic",
     note = "add `#[derive(DdsType)]` to a structure, or to an enum with data"
 )]
-pub trait DdsType: DdsValue + Send + 'static {
+pub trait DdsType: DdsValue + Send + Sync + 'static {
     /// The name by which it is known on the bus, scopes separated by `::`.
     const TYPE_NAME: &'static str;
     /// How it may change.

@@ -231,8 +231,12 @@ fn padded(hex: &str) -> Vec<u8> {
     payload
 }
 
-/// Both directions, in all four forms; without padding, too, as it was made.
+/// Both directions, in all four forms; without padding, too, as it was made. A copy is the same.
 fn check<T: DdsType + PartialEq + Debug>(value: &T, expected: &[&str], encoded: bool) {
+    let mut copy = value.duplicate().unwrap();
+    assert_eq!(&copy, value);
+    assert!(value.duplicate_into(&mut copy));
+    assert_eq!(&copy, value);
     for (form, hex) in FORMS.into_iter().zip(expected) {
         assert_eq!(
             from_payload::<T>(&bytes(hex)).as_ref(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use whimbrel_derive::DdsType;
 use whimbrel_types::dynamic::value_from_payload;
 use whimbrel_types::{
-    DEPTH_MAX, DdsType, Reject, RejectKind, from_payload, key_from_payload, key_hash,
+    DEPTH_MAX, DdsType, DdsValue, Reject, RejectKind, from_payload, key_from_payload, key_hash,
     key_hash_from_payload, key_to_payload,
 };
 
@@ -100,6 +100,16 @@ proptest! {
     }
 
     #[test]
+    fn a_copy_is_the_same_whatever_was_in_its_place(
+        value in everything(),
+        mut other in everything(),
+    ) {
+        prop_assert_eq!(value.duplicate(), Some(value.clone()));
+        prop_assert!(value.duplicate_into(&mut other));
+        prop_assert_eq!(other, value);
+    }
+
+    #[test]
     fn changed_bytes_never_panic(
         value in everything(),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -112,7 +122,8 @@ proptest! {
             }
             // Whatever is read must be possible to write.
             if let Ok(read) = from_payload::<Everything>(&payload) {
-                encode(&read, form);
+                let copy = read.duplicate().map(|it| encode(&it, form));
+                prop_assert_eq!(copy, Some(encode(&read, form)));
                 prop_assert!(value_from_payload(Everything::describe(), &payload).is_ok());
             }
             let _ = key_hash_from_payload::<Everything>(&payload, false);

@@ -3,6 +3,7 @@
 
 mod apart;
 mod compile;
+mod duplicate;
 mod dynamic;
 mod evolution;
 mod golden;
