@@ -99,6 +99,11 @@ impl Clone for Neighbour {
 }
 
 impl Neighbour {
+    /// True where it takes values as its writer has them.
+    pub(super) const fn takes_values(&self) -> bool {
+        self.takes_values
+    }
+
     /// Tells whoever waits for its data. Call it without a lock.
     pub(super) fn tell(&self) {
         self.core.tell_of_parcel();
@@ -212,7 +217,7 @@ impl Handed {
 }
 
 /// Drops values of the program, whose destructors are its own. Call it without a lock.
-pub(super) fn discard(values: Vec<SharedValue>) {
+pub(crate) fn discard(values: Vec<SharedValue>) {
     for value in values {
         let _ = contain(|| drop(value));
     }

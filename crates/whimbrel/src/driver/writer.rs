@@ -186,6 +186,8 @@ pub(crate) struct WriterCore {
     gave_up: AtomicBool,
     /// There are neighbours.
     hands_over: AtomicBool,
+    /// Nobody needs what is written encoded.
+    passes_values: AtomicBool,
     manners: Manners,
 }
 
@@ -236,6 +238,7 @@ impl WriterCore {
             awaited: AtomicUsize::new(0),
             gave_up: AtomicBool::new(false),
             hands_over: AtomicBool::new(false),
+            passes_values: AtomicBool::new(false),
             manners,
         })
     }
@@ -247,6 +250,22 @@ impl WriterCore {
     /// True while all that is written leaves as messages, and nothing is handed over.
     pub(crate) fn sends_all(&self) -> bool {
         !self.hands_over.load(Ordering::Acquire)
+    }
+
+    /// True while nobody needs what is written encoded: all readers are neighbours that take values
+    /// as the program has them.
+    pub(crate) fn passes_values(&self) -> bool {
+        self.passes_values.load(Ordering::Acquire)
+    }
+
+    /// After readers or neighbours have changed.
+    fn note_neighbours(&self, state: &WriterState) {
+        let all = &state.neighbours;
+        let alone = all.len() == state.matched.len() && all.len() <= neighbours::AT_ONCE_MAX;
+        let by_value = alone && all.iter().all(Neighbour::takes_values);
+        let passes = by_value && !all.is_empty() && !state.machine.config().durable;
+        self.hands_over.store(!all.is_empty(), Ordering::Release);
+        self.passes_values.store(passes, Ordering::Release);
     }
 
     /// Writes a change that was encoded under the lock `state`; blocks while history is full, as
@@ -385,7 +404,6 @@ impl WriterCore {
         if let Some(neighbour) = neighbour {
             state.machine.note_in_process(guid);
             neighbours::add(&mut state.neighbours, neighbour);
-            self.hands_over.store(true, Ordering::Release);
         }
         let mut changed = StatusMask::NONE;
         if state.matched.insert(guid) {
@@ -393,6 +411,7 @@ impl WriterCore {
             self.status.mark(MATCHED);
             changed = MATCHED;
         }
+        self.note_neighbours(&state);
         self.settle(state, now).and(News::of(changed))
     }
 
@@ -401,8 +420,6 @@ impl WriterCore {
         self.transmit_before_readers_change(&mut state, now);
         state.machine.handle_unmatched(now, reader, lost);
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
-        self.hands_over
-            .store(!state.neighbours.is_empty(), Ordering::Release);
         state.confirmed.remove(&reader);
         let mut changed = StatusMask::NONE;
         if state.matched.remove(&reader) {
@@ -411,6 +428,7 @@ impl WriterCore {
             self.status.mark(MATCHED);
             changed = MATCHED;
         }
+        self.note_neighbours(&state);
         self.settle(state, now).and(News::of(changed))
     }
 

@@ -13,6 +13,7 @@ use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::{Apart, DdsType, EncodeError, to_payload, to_payload_apart};
 
 use super::settings::WriterPacker;
+use super::spares;
 use super::stamp::Stamp;
 use super::writer::{DataWriter, write_error};
 use crate::driver::handle::instance_of;
@@ -87,12 +88,22 @@ fn keep_spare(buffer: BufferMut) {
 }
 
 impl<T: DdsType> DataWriter<T> {
+    /// Writes `value`, or what is told of its instance: a copy where readers of this process take
+    /// that, else encoded.
     pub(super) fn put(
         &self,
         (kind, value): (ChangeKind, &T),
         at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
+        if kind == ChangeKind::Alive
+            && self.inner.core.passes_values()
+            && let Some(own) = spares::duplicate(value)
+        {
+            let instance = instance_of(value)?;
+            let at = at.unwrap_or_else(Stamp::now);
+            return self.pass(instance, own, at, max_blocking);
+        }
         let encoded = self.encode(kind, value)?;
         self.put_encoded((kind, value), encoded, (at, None), max_blocking)
     }

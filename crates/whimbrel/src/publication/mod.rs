@@ -7,6 +7,7 @@ mod instances;
 mod publisher;
 mod settings;
 mod shared;
+mod spares;
 mod stamp;
 mod statuses;
 mod wait;

@@ -1,8 +1,10 @@
 //! Writing values that readers of the same process share.
 
 use std::sync::Arc;
+use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::GatheredBytes;
+use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::time::Timestamp;
 use whimbrel_proto::change::ChangeKind;
 use whimbrel_proto::value::SharedValue;
@@ -15,7 +17,7 @@ use crate::driver::handle::instance_of;
 use crate::driver::writer::Draft;
 use crate::error::Error;
 
-impl<T: DdsType + Sync> DataWriter<T> {
+impl<T: DdsType> DataWriter<T> {
     /// As [`DataWriter::write`], but readers of this process get the value itself, not a copy:
     /// whatever its size, that costs the same. It is encoded only where somebody needs its octets:
     /// a reader elsewhere, one that reads raw bytes or another Rust type, or history that is kept.
@@ -46,15 +48,28 @@ impl<T: DdsType + Sync> DataWriter<T> {
 
     fn share(&self, value: Arc<T>, at: Stamp) -> Result<(), Error> {
         let bytes = size_of::<T>().saturating_add(value.held_bytes());
+        let instance = instance_of(&*value)?;
+        let shared = SharedValue::new(value, bytes);
+        self.pass(instance, shared, at, || self.max_blocking())
+    }
+
+    /// Hands `value` to readers of this process as it is, and encodes it where that is not enough.
+    pub(super) fn pass(
+        &self,
+        instance: InstanceHandle,
+        value: SharedValue,
+        at: Stamp,
+        max_blocking: impl FnOnce() -> Option<StdDuration>,
+    ) -> Result<(), Error> {
         let mut draft = Draft {
             change: NewChange {
                 kind: ChangeKind::Alive,
-                instance: instance_of(&*value)?,
+                instance,
                 timestamp: at.source,
                 payload: GatheredBytes::default(),
                 packed: Packed::Untried,
             },
-            value: Some(SharedValue::new(value, bytes)),
+            value: Some(value),
             at: at.now,
             is_dated: at.is_dated,
             began: None,
@@ -69,6 +84,6 @@ impl<T: DdsType + Sync> DataWriter<T> {
         };
         let encoded = self.encode(ChangeKind::Alive, &value)?;
         let alive = (ChangeKind::Alive, &*value);
-        self.put_encoded(alive, encoded, (Some(at), shared), || self.max_blocking())
+        self.put_encoded(alive, encoded, (Some(at), shared), max_blocking)
     }
 }

@@ -206,6 +206,13 @@ impl<T: DdsType> DataWriter<T> {
     ///
     /// Blocks while history is full, at most for `max_blocking_time`.
     ///
+    /// Where all matched readers are in this process and read the same Rust type, they get a copy
+    /// ([`DdsValue::duplicate`]), and nothing is encoded; they count what it keeps
+    /// ([`DdsValue::held_bytes`]) towards their limits.
+    ///
+    /// [`DdsValue::duplicate`]: whimbrel_types::DdsValue::duplicate
+    /// [`DdsValue::held_bytes`]: whimbrel_types::DdsValue::held_bytes
+    ///
     /// # Errors
     /// [`Error::Timeout`] when history stayed full, [`Error::OutOfResources`] over a limit, or a
     /// value that cannot be encoded.

@@ -88,8 +88,8 @@ impl<T: DdsType> Sample<T> {
         }
     }
 
-    /// The data, taken out; a copy where its writer or another reader of this process still has it
-    /// too ([`DataWriter::write_shared`](crate::DataWriter::write_shared)).
+    /// The data, taken out; a copy where its writer, which may use its memory again, or another
+    /// reader of this process still has it too.
     pub fn into_data(self) -> Option<T> {
         match self.data? {
             Data::Own(data) => Some(data),
@@ -100,11 +100,9 @@ impl<T: DdsType> Sample<T> {
         }
     }
 
-    /// The data, to be shared; not copied where its writer shared it within the process.
-    pub fn into_shared(self) -> Option<Arc<T>>
-    where
-        T: Sync,
-    {
+    /// The data, to be shared; not copied where it was handed over within the process: its writer
+    /// may then refer to it too.
+    pub fn into_shared(self) -> Option<Arc<T>> {
         match self.data? {
             Data::Own(data) => Some(Arc::new(data)),
             Data::Shared(value) => value.into_shared(),
@@ -125,7 +123,8 @@ impl<T: DdsType> Sample<T> {
 
 /// An equal value of its own.
 fn copied<T: DdsType>(value: &SharedValue) -> Result<T, Reject> {
-    from_payload(&encoded::<T>(value))
+    let duplicate = value.get().and_then(T::duplicate);
+    duplicate.map_or_else(|| from_payload(&encoded::<T>(value)), Ok)
 }
 
 /// Its payload; empty where it cannot be encoded.
@@ -139,7 +138,7 @@ fn encoded<T: DdsType>(value: &SharedValue) -> Vec<u8> {
 }
 
 /// A sample that was not decoded: its bytes are those that arrived. Those of a value that was
-/// shared within the process are made when it is taken.
+/// handed over within the process are made when it is taken, in XCDR2.
 #[derive(Clone, Debug)]
 pub struct LoanedSample<T> {
     cached: CachedSample,

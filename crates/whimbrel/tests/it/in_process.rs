@@ -383,3 +383,57 @@ fn the_first_shared_value_of_an_instance_is_handed_over_too() {
         assert_eq!(take_xs(&reader, 5), [-1, 0, 3, 1, 2]);
     }
 }
+
+#[test]
+fn what_cannot_be_encoded_is_refused_though_nobody_needs_it_encoded() {
+    for how in ALL {
+        let (writer, reader) = matched_pair_by(how);
+        settle(&writer);
+        let refused = writer.write(&position("a\0b", 1)).unwrap_err();
+        assert!(refused.to_string().contains("NUL"), "{how}: {refused}");
+        writer.write(&position("bus", 2)).unwrap();
+        assert_eq!(take_xs(&reader, 2), [-1, 2], "{how}");
+    }
+}
+
+#[test]
+fn what_was_written_may_change_and_what_was_taken_stays() {
+    for how in ALL {
+        let (here, there) = pair_set_up(|builder| builder.in_process(how));
+        let topic: Topic<Blob> = here.create_topic("blobs").unwrap();
+        let qos = DataWriterQos::default().reliable().keep_all();
+        let writer = here.create_datawriter(&topic, qos).unwrap();
+        let theirs: Topic<Blob> = there.create_topic("blobs").unwrap();
+        let qos = DataReaderQos::default().reliable().keep_all();
+        let readers = [
+            there.create_datareader(&theirs, qos.clone()).unwrap(),
+            here.create_datareader(&topic, qos.clone()).unwrap(),
+        ];
+        writer.wait_for_matched(2, PATIENCE).unwrap();
+        let mut blob = Blob {
+            number: 0,
+            bytes: Vec::new(),
+        };
+        let (mut written, mut kept) = (Vec::new(), [Vec::new(), Vec::new()]);
+        for number in 0..200 {
+            blob.number = number;
+            blob.bytes = vec![number as u8; number as usize * 7 % 500];
+            writer.write(&blob).unwrap();
+            written.push(blob.clone());
+            for (reader, kept) in readers.iter().zip(&mut kept) {
+                let taken = reader.take_timeout(1, PATIENCE).unwrap();
+                // Some are kept for long, some go at once.
+                kept.extend(taken.into_iter().filter(|_| number % 3 == 0));
+            }
+        }
+        let written = || written.iter().filter(|it| it.number % 3 == 0);
+        for kept in kept {
+            assert!(
+                kept.iter().filter_map(|it| it.data()).eq(written()),
+                "{how}"
+            );
+            let own = kept.into_iter().filter_map(|it| it.into_data());
+            assert!(own.eq(written().cloned()), "{how}");
+        }
+    }
+}

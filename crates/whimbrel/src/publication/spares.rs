@@ -1,0 +1,207 @@
+//! Copies of what is written for readers of this process, in memory that is used again.
+//!
+//! Each thread remembers copies that it has passed on, by their type. Whoever got one lets go of it
+//! sooner or later, most often in the order of writing; then it serves again, with all that it
+//! holds.
+
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use whimbrel_proto::value::SharedValue;
+use whimbrel_types::DdsType;
+
+use crate::driver::contain::contain;
+
+/// Types of which a thread remembers copies.
+const TYPES_MAX: usize = 8;
+
+/// Copies of a type that a thread remembers, and octets that they keep, about.
+const SPARES_MAX: usize = 64;
+const SPARE_BYTES_MAX: usize = 256 * 1024;
+
+/// So many of those passed on longest ago are looked at.
+const SCAN: usize = 3;
+
+/// Of larger values only the encoder can tell whether they are too large.
+const VALUE_BYTES_MAX: usize = 1 << 30;
+
+thread_local! {
+    /// By type, the one that was new last at the end.
+    static SPARES: RefCell<Vec<(TypeId, Box<dyn Any>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Those of a type, what was passed on longest ago first.
+struct Spares<T>(VecDeque<Arc<T>>);
+
+/// A copy of `value` to be passed on; `None` where its type makes none, or it cannot be encoded.
+///
+/// The type's own code runs here: hold no lock.
+#[inline]
+pub(super) fn duplicate<T: DdsType>(value: &T) -> Option<SharedValue> {
+    let bytes = size_of::<T>().saturating_add(value.held_bytes());
+    if bytes > VALUE_BYTES_MAX {
+        return None;
+    }
+    // Where the type's own code writes, or the thread ends, there are none.
+    let again = SPARES.try_with(|it| {
+        let mut known = it.try_borrow_mut().ok()?;
+        of_type(&mut known)?.duplicate(value, bytes)
+    });
+    let copy = match again.ok().flatten() {
+        Some(copy) => copy?,
+        None => Arc::new(value.duplicate()?),
+    };
+    Some(SharedValue::new(copy, bytes))
+}
+
+fn of_type<T: DdsType>(known: &mut Vec<(TypeId, Box<dyn Any>)>) -> Option<&mut Spares<T>> {
+    let of = TypeId::of::<T>();
+    // The last first: most threads write one type.
+    let at = known.iter().rposition(|(is, _)| *is == of);
+    let at = at.unwrap_or_else(|| {
+        if known.len() == TYPES_MAX {
+            known.remove(0);
+        }
+        known.push((of, Box::new(Spares::<T>(VecDeque::new()))));
+        known.len().saturating_sub(1)
+    });
+    known.get_mut(at)?.1.downcast_mut()
+}
+
+impl<T: DdsType> Spares<T> {
+    /// A copy of `value`, which keeps so many octets; `Some(None)` where there can be none, `None`
+    /// where it will not be remembered.
+    #[inline]
+    fn duplicate(&mut self, value: &T, bytes: usize) -> Option<Option<Arc<T>>> {
+        for _ in 0..SCAN.min(self.0.len()) {
+            let mut spare = self.0.pop_front()?;
+            let done = Arc::get_mut(&mut spare).map(|own| value.duplicate_into(own));
+            let copy = (done == Some(true)).then(|| Arc::clone(&spare));
+            // Where it could not be done it holds anything, as it does until it serves again.
+            self.0.push_back(spare);
+            if done.is_some() {
+                return Some(copy);
+            }
+        }
+        let kept = self.0.len().saturating_add(1);
+        if kept > SPARES_MAX || kept.saturating_mul(bytes) > SPARE_BYTES_MAX {
+            return None;
+        }
+        let copy = value.duplicate().map(Arc::new);
+        self.0.extend(copy.clone());
+        Some(copy)
+    }
+}
+
+impl<T> Drop for Spares<T> {
+    fn drop(&mut self) {
+        for spare in self.0.drain(..) {
+            // The destructor is the program's own.
+            let _ = contain(|| drop(spare));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::DdsType;
+
+    #[derive(DdsType, Clone, PartialEq, Debug)]
+    #[dds(crate = "whimbrel_types")]
+    struct Text {
+        text: String,
+    }
+
+    #[derive(DdsType, Clone, PartialEq, Debug)]
+    #[dds(crate = "whimbrel_types")]
+    struct Number {
+        number: u32,
+    }
+
+    fn text(text: &str) -> Text {
+        let text = text.into();
+        Text { text }
+    }
+
+    fn copy<T: DdsType>(value: &T) -> Arc<T> {
+        duplicate(value).and_then(SharedValue::into_shared).unwrap()
+    }
+
+    #[test]
+    fn a_copy_serves_again_when_nobody_has_it_any_more() {
+        let first = copy(&text("first"));
+        let place = Arc::as_ptr(&first);
+        let second = copy(&text("second"));
+        assert_eq!((&*first, &*second), (&text("first"), &text("second")));
+        drop(first);
+        // Whatever else the thread writes.
+        assert_eq!(copy(&Number { number: 5 }).number, 5);
+        let third = copy(&text("third"));
+        assert_eq!((Arc::as_ptr(&third), &*third), (place, &text("third")));
+        assert_eq!(*second, text("second"));
+        // What cannot be encoded is none, and takes nothing from what comes next.
+        drop(third);
+        assert!(duplicate(&text("a\0b")).is_none());
+        let next = copy(&text("next"));
+        let after = copy(&text("after"));
+        assert_eq!((&*next, &*after), (&text("next"), &text("after")));
+        assert!([&next, &after].map(Arc::as_ptr).contains(&place));
+    }
+
+    #[test]
+    fn some_copies_that_somebody_keeps_are_remembered_and_not_too_many() {
+        let kept: Vec<_> = (0..200).map(|number| copy(&Number { number })).collect();
+        assert!((0..200).all(|number| kept[number as usize].number == number));
+        let remembered = |it: &&Arc<Number>| Arc::strong_count(it) == 2;
+        assert_eq!(kept.iter().filter(remembered).count(), SPARES_MAX);
+        // One that is free is found behind some that are not.
+        let (place, at) = (Arc::as_ptr(&kept[2]), 2);
+        let mut kept: Vec<_> = kept.into_iter().map(Some).collect();
+        kept[at] = None;
+        let found = (0..SPARES_MAX).any(|_| Arc::as_ptr(&copy(&Number { number: 1 })) == place);
+        assert!(found);
+    }
+
+    #[test]
+    fn large_values_are_remembered_as_far_as_they_are_few_octets_together() {
+        let large = text(&"x".repeat(100_000));
+        let kept = [(); 4].map(|()| copy(&large));
+        assert!(kept.iter().all(|it| **it == large));
+        let remembered = kept.iter().filter(|it| Arc::strong_count(it) == 2);
+        assert_eq!(remembered.count(), 2);
+    }
+
+    #[test]
+    fn a_thread_takes_along_what_it_remembers_whatever_comes_of_it() {
+        static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+        #[derive(DdsType)]
+        #[dds(crate = "whimbrel_types")]
+        struct Bomb {
+            number: u32,
+        }
+
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                DROPPED.fetch_add(1, Ordering::SeqCst);
+                panic!("as asked");
+            }
+        }
+
+        let ended = thread::spawn(|| {
+            let bomb = Bomb { number: 1 };
+            let copies = [(); 3].map(|()| copy(&bomb));
+            copies.into_iter().for_each(drop);
+            mem::forget(bomb);
+        });
+        assert!(ended.join().is_ok());
+        assert_eq!(DROPPED.load(Ordering::SeqCst), 3);
+    }
+}
