@@ -23,8 +23,8 @@ use crate::clock::now_ns;
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Of what the payload of [`Msg`] is, for reports.
-pub const PAYLOAD: &str = "whimbrel: SharedBytes, which take does not copy, nor, above 4096 octets, a write within the \
-     process; peers: sequence<octet>, raw: octets";
+pub const PAYLOAD: &str = "whimbrel: SharedBytes, which take does not copy, nor, above \
+     4096 octets, a write within the process; peers: sequence<octet>, raw: octets";
 
 /// The sample of all products: a number and octets.
 #[derive(DdsType, Debug, Default)]
