@@ -61,6 +61,7 @@ const NO_FAST_PATHS: &[(&str, &str)] = &[
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
     ("WHIMBREL_CONNECTED_SOCKETS", "off"),
     ("WHIMBREL_BATCHED_RECEIVE", "off"),
+    ("WHIMBREL_BATCHED_SEND", "off"),
     ("WHIMBREL_RECEIVE_CREDIT", "off"),
     ("WHIMBREL_WAITING", "sleep"),
 ];

@@ -20,6 +20,7 @@ use crate::sys::{self, Wait};
 use joining::Joining;
 
 mod joining;
+mod many;
 mod options;
 mod placing;
 mod receive;
@@ -286,23 +287,13 @@ impl UdpSocket {
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let name = self.name_of(to);
         let name = name.as_ref();
-        if !placing::is_read_quickly(parts) {
-            return placing::with_copy(parts, |whole| {
-                try_send(|| sys::send(&self.socket, whole, name))
-            });
-        }
-        if let [only] = parts {
-            return try_send(|| sys::send(&self.socket, only, name));
-        }
-        let len = parts.iter().map(|part| part.len()).sum::<usize>();
-        if len <= GATHERED_BYTES_MAX {
-            let mut room = [0; GATHERED_BYTES_MAX];
-            if let Some(len) = gather(parts, &mut room) {
-                return try_send(|| sys::send(&self.socket, &room[..len], name));
+        arranged(parts, |parts| {
+            if let [only] = parts {
+                return try_send(|| sys::send(&self.socket, only, name));
             }
-        }
-        with_slices(parts, |slices| {
-            try_send(|| sys::send_gathered(&self.socket, slices, name))
+            with_slices(parts, |slices| {
+                try_send(|| sys::send_gathered(&self.socket, slices, name))
+            })
         })
     }
 }
@@ -324,6 +315,23 @@ impl std::os::fd::AsFd for UdpSocket {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Hands `parts` to `send` as the system takes them most quickly: few octets as one part, and many
+/// from where it copies them quickly.
+#[inline]
+fn arranged<R>(parts: &[&[u8]], send: impl FnOnce(&[&[u8]]) -> R) -> R {
+    if !placing::is_read_quickly(parts) {
+        return placing::with_copy(parts, |whole| send(&[whole]));
+    }
+    let len = parts.iter().map(|part| part.len()).sum::<usize>();
+    if parts.len() > 1 && len <= GATHERED_BYTES_MAX {
+        let mut room = [0; GATHERED_BYTES_MAX];
+        if let Some(len) = gather(parts, &mut room) {
+            return send(&[&room[..len]]);
+        }
+    }
+    send(parts)
 }
 
 /// Puts `parts` one after the other into `room` and returns their length, if they fit.

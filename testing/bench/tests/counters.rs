@@ -35,6 +35,9 @@ const DATAGRAMS_MIN: [f64; 2] = [11.0, 68.0];
 /// Calls by which they leave together at most: others acknowledge.
 const TOGETHER_MAX: [f64; 2] = [4.0, 5.0];
 
+/// Calls for a sample to a dozen readers.
+const MANY_READERS_MAX: f64 = 2.0;
+
 /// What the bench says in one run.
 fn count(run: u32) -> String {
     let name = format!("whimbrel-counters-{}-{run}", std::process::id());
@@ -84,6 +87,12 @@ fn beyond(text: &str) -> Vec<String> {
         }
     }
     check("calls.stream.acknacks-per-sample".into(), ACKNACKS_MAX);
+    check(
+        "calls.12-readers.on.sends-per-message".into(),
+        MANY_READERS_MAX,
+    );
+    let alone = figure(text, "calls.12-readers.off.sends-per-message");
+    assert!(alone >= 12.0, "{alone}:\n{text}");
     for (setting, together) in [
         ("on", [true, true]),
         ("auto", [true, false]),

@@ -259,6 +259,45 @@ fn what_does_not_fit_a_slab_is_marked() {
 }
 
 #[test]
+fn one_call_serves_many_up_to_one_that_the_system_refuses() {
+    let sender = v4();
+    let receivers: Vec<_> = (0..40).map(|_| v4()).collect();
+    let mut to: Vec<_> = receivers.iter().map(UdpSocket::local_addr).collect();
+    let send = |to: &[SocketAddr], parts: &[&[u8]]| sender.send_to_many(to, parts);
+    let most = if cfg!(all(target_os = "linux", not(whimbrel_portable))) {
+        32
+    } else {
+        0
+    };
+    let large = vec![7; 50_000];
+    let messages: [&[&[u8]]; 3] = [&[b"all"], &[b"to ", b"all"], &[b"to", &large, b"all"]];
+    for parts in messages {
+        assert_eq!(send(&to, parts), most);
+        assert_eq!(send(&to[most..], parts), most.min(8));
+        let mut batch = RecvBatch::new(8, 8);
+        for receiver in receivers.iter().take(most + most.min(8)) {
+            let got = &receive(receiver, 1, &mut batch)[0].payload;
+            assert_eq!(**got, parts.concat());
+        }
+    }
+    assert_eq!(send(&[], &[b"nobody"]), 0);
+    // An IPv4 socket cannot reach this one.
+    to.insert(3, SocketAddr::from((Ipv6Addr::LOCALHOST, 9)));
+    assert_eq!(send(&to, &[b"some"]), most.min(3));
+    assert_eq!(send(&to[3..], &[b"none"]), 0);
+    assert_eq!(send(&to[..3], &[&vec![0; PAYLOAD_BYTES_MAX + 1]]), 0);
+    // Each datagram of these is looked at by itself, and that of a connected socket has one way.
+    let at = receivers[0].local_addr();
+    for other in [
+        v4().with_faults(Faults::default()),
+        v4().with_tap(Arc::new(Notes::default())),
+        v4().connected(at).unwrap(),
+    ] {
+        assert_eq!(other.send_to_many(&[at, at], &[b"alone"]), 0);
+    }
+}
+
+#[test]
 fn errors_of_sending_are_sorted() {
     let run = |answers: &[io::ErrorKind]| {
         let mut answers = answers.iter();

@@ -1,5 +1,5 @@
 //! What the operating system does for us, one module per way of asking. Each offers the same
-//! names: `recv_many`, `send`, the socket options, `Poller`, `EventFd` and `counter`.
+//! names: `recv_many`, `send_to_many`, the socket options, `Poller`, `EventFd` and `counter`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ mod portable;
 #[cfg(not(all(target_os = "linux", not(whimbrel_portable))))]
 pub(crate) use portable::*;
 
-/// The most datagrams that one call receives.
+/// The most datagrams that one call receives, and the most addresses that one call sends to.
 pub(crate) const BATCH_MAX: usize = 32;
 
 /// Whether a receive call waits.

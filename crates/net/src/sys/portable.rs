@@ -229,6 +229,15 @@ pub(crate) fn send_gathered(
     }
 }
 
+/// There is no such call.
+pub(crate) fn send_to_many(
+    _socket: &Socket,
+    _to: &[SocketAddr],
+    _parts: &[IoSlice<'_>],
+) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Readable from [`EventFd::notify`] to [`EventFd::drain`].
 #[derive(Debug)]
 pub(crate) struct EventFd {

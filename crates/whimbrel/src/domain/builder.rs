@@ -32,8 +32,8 @@ use crate::error::Error;
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
-/// `WHIMBREL_STATISTICS`, `WHIMBREL_CONNECTED_SOCKETS`, `WHIMBREL_BATCHED_RECEIVE` and
-/// `WHIMBREL_RECEIVE_CREDIT` (`on` or `off`),
+/// `WHIMBREL_STATISTICS`, `WHIMBREL_CONNECTED_SOCKETS`, `WHIMBREL_BATCHED_RECEIVE`,
+/// `WHIMBREL_BATCHED_SEND` and `WHIMBREL_RECEIVE_CREDIT` (`on` or `off`),
 /// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_RECEIVE_BUFFER_BYTES` and
 /// `WHIMBREL_SEND_BUFFER_BYTES` (octets or `system`), `WHIMBREL_WAITING` (`auto`, `auto:` and
 /// so many microseconds, `receive`, `sleep` or `spin`), and
@@ -232,6 +232,15 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether a message to several addresses leaves by one system call to those that no socket is
+    /// connected to, and to all where they are eight or more; on by default, also by
+    /// `WHIMBREL_BATCHED_SEND`.
+    #[must_use]
+    pub fn batched_send(mut self, yes: bool) -> Self {
+        self.asked.batched_send = Some(yes);
+        self
+    }
+
     /// Whether what receive buffers hold is told to writers and heeded by them; on by default, also
     /// by `WHIMBREL_RECEIVE_CREDIT`. On one host, best-effort writers then hold back for a moment
     /// what such a buffer would drop, for which readers answer them now and then, and reliable ones
@@ -374,6 +383,7 @@ impl DomainParticipantBuilder {
                 offload: settings.segmentation_offload.value,
                 connects: settings.connected_sockets.value,
                 receives_batches: settings.batched_receive.value,
+                sends_batches: settings.batched_send.value,
                 receive_buffer_bytes: settings.receive_buffer_bytes.value,
                 send_buffer_bytes: settings.send_buffer_bytes.value,
             },

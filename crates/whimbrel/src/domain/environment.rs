@@ -104,6 +104,12 @@ pub(super) const BATCHED_RECEIVE: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+pub(super) const BATCHED_SEND: Variable = Variable {
+    name: "WHIMBREL_BATCHED_SEND",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const RECEIVE_CREDIT: Variable = Variable {
     name: "WHIMBREL_RECEIVE_CREDIT",
     allowed: "on or off",
@@ -145,6 +151,7 @@ pub(super) const WAITING: Variable = Variable {
 
 const VARIABLES: &[Variable] = &[
     BATCHED_RECEIVE,
+    BATCHED_SEND,
     CONNECTED_SOCKETS,
     DISCOVERY_RATE,
     DOMAIN,
@@ -326,10 +333,11 @@ mod tests {
             &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
-                 allowed: WHIMBREL_BATCHED_RECEIVE, WHIMBREL_CONNECTED_SOCKETS, \
-                 WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, \
-                 WHIMBREL_IN_PROCESS, WHIMBREL_IP, WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, \
-                 WHIMBREL_MULTICAST_DATA, WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, \
+                 allowed: WHIMBREL_BATCHED_RECEIVE, WHIMBREL_BATCHED_SEND, \
+                 WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
+                 WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
+                 WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
+                 WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, \
                  WHIMBREL_RECEIVE_CREDIT, WHIMBREL_SEGMENTATION_OFFLOAD, \
                  WHIMBREL_SEND_BUFFER_BYTES, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \

@@ -7,9 +7,9 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    BATCHED_RECEIVE, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS,
-    INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER, RECEIVE_CREDIT,
-    SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
+    BATCHED_RECEIVE, BATCHED_SEND, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment,
+    IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER,
+    RECEIVE_CREDIT, SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -62,6 +62,7 @@ pub(super) struct Asked {
     pub(super) segmentation_offload: Option<SegmentationOffload>,
     pub(super) connected_sockets: Option<bool>,
     pub(super) batched_receive: Option<bool>,
+    pub(super) batched_send: Option<bool>,
     pub(super) receive_credit: Option<bool>,
     pub(super) receive_buffer_bytes: Option<Option<usize>>,
     pub(super) send_buffer_bytes: Option<Option<usize>>,
@@ -92,6 +93,7 @@ pub(super) struct Settings {
     pub(super) segmentation_offload: Sourced<SegmentationOffload>,
     pub(super) connected_sockets: Sourced<bool>,
     pub(super) batched_receive: Sourced<bool>,
+    pub(super) batched_send: Sourced<bool>,
     pub(super) receive_credit: Sourced<bool>,
     pub(super) receive_buffer_bytes: Sourced<Option<usize>>,
     pub(super) send_buffer_bytes: Sourced<Option<usize>>,
@@ -111,7 +113,7 @@ impl Settings {
         let interfaces = interfaces.transpose()?;
         let peers = asked.peers.as_deref().map(peers_said);
         let [receive_buffer_bytes, send_buffer_bytes] = buffers(asked, environment)?;
-        let [connected_sockets, batched_receive, receive_credit] = switches(asked, environment)?;
+        let [connects, receives, sends, credit] = switches(asked, environment)?;
         let patience = defaults.unserved_patience;
         let settings = Self {
             domain: either(asked.domain, environment, DOMAIN, values::domain)?,
@@ -160,9 +162,10 @@ impl Settings {
                 values::offload,
                 SegmentationOffload::default(),
             )?,
-            connected_sockets,
-            batched_receive,
-            receive_credit,
+            connected_sockets: connects,
+            batched_receive: receives,
+            batched_send: sends,
+            receive_credit: credit,
             receive_buffer_bytes,
             send_buffer_bytes,
             statistics: off_unless(asked.statistics, environment, STATISTICS)?,
@@ -293,7 +296,7 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 7] {
+    fn list_sending(&self) -> [Setting; 8] {
         [
             of_variable(
                 "message_bytes_max",
@@ -319,6 +322,7 @@ impl Settings {
                 BATCHED_RECEIVE,
                 on_or_off,
             ),
+            of_variable("batched_send", &self.batched_send, BATCHED_SEND, on_or_off),
             of_variable(
                 "receive_credit",
                 &self.receive_credit,
@@ -360,12 +364,13 @@ impl Settings {
     }
 }
 
-/// Whether sockets connect, receive many datagrams by one call, and heed receive buffers.
-fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 3], Error> {
+/// Whether sockets connect, receive and send many datagrams by one call, and heed receive buffers.
+fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 4], Error> {
     let of = |asked, variable| on_unless(asked, environment, variable);
     Ok([
         of(asked.connected_sockets, CONNECTED_SOCKETS)?,
         of(asked.batched_receive, BATCHED_RECEIVE)?,
+        of(asked.batched_send, BATCHED_SEND)?,
         of(asked.receive_credit, RECEIVE_CREDIT)?,
     ])
 }

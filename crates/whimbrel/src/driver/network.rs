@@ -61,6 +61,8 @@ pub(crate) struct Fittings {
     pub(crate) connects: bool,
     /// Several datagrams are received by one call.
     pub(crate) receives_batches: bool,
+    /// A message to several addresses leaves by one call.
+    pub(crate) sends_batches: bool,
     /// To how many octets buffers are raised; `None` leaves the system's own size.
     pub(crate) receive_buffer_bytes: Option<usize>,
     pub(crate) send_buffer_bytes: Option<usize>,

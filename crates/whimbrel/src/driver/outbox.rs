@@ -118,10 +118,11 @@ impl<'a> SocketOutbox<'a> {
 
 impl Outbox for SocketOutbox<'_> {
     fn send(&mut self, to: &[Locator], parts: &[&[u8]]) {
-        for locator in to {
-            if let Some(addr) = locator.to_socket_addr() {
-                self.sockets.send_one(addr, parts, &mut self.way);
-            }
+        if to.len() > 1 && self.sockets.sends_batches {
+            return self.sockets.send_to_many(to, parts, &mut self.way);
+        }
+        for to in to.iter().filter_map(|it| it.to_socket_addr()) {
+            self.sockets.send_one(to, parts, &mut self.way);
         }
     }
 

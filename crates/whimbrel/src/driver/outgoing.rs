@@ -94,6 +94,13 @@ impl Outgoing {
         self.send_by_either(to, oversize, |socket| socket.send(to, parts))
     }
 
+    /// Whether what goes to `to` leaves by the main socket, as `oversize` says.
+    pub(crate) fn sends_by_main(&self, to: SocketAddr, oversize: Oversize) -> bool {
+        let connected = self.connected.as_ref();
+        let connected = connected.filter(|_| oversize == Oversize::Drop);
+        !connected.is_some_and(|it| it.reaches(&self.socket, to))
+    }
+
     /// Sends datagrams of `segment_bytes` each, and a shorter last one, as `oversize` says.
     ///
     /// # Errors

@@ -1,4 +1,7 @@
-//! The sockets of a participant, and where they listen.
+//! The sockets of a participant, where they listen, and how one sends by them.
+
+mod many;
+mod sending;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,13 +9,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sorted::SortedMap;
 use whimbrel_net::interfaces::Interface;
-use whimbrel_net::socket::{OversizePolicy, PortUse, SendOutcome, UdpSocket};
+use whimbrel_net::socket::{PortUse, UdpSocket};
 use whimbrel_proto::Addresses;
 
-use super::joined::Joined;
 use super::network::{DataGroup, Network, interface_addresses};
 use super::opening::bind;
-use super::outgoing::{Bulk, Outgoing, Oversize, Way};
+use super::outgoing::{Bulk, Outgoing};
 use super::ports;
 use super::sharing::Waiting;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,6 +46,8 @@ pub(crate) struct Sockets {
     bulk: Bulk,
     /// Fragments of no larger samples leave many by one call.
     pub(super) joined_sample_bytes_max: usize,
+    /// A message to several addresses leaves by one call.
+    pub(super) sends_batches: bool,
     /// Datagrams that found no room in a send buffer for too long.
     pub(crate) dropped: AtomicU64,
     /// Datagrams that were too large for their path.
@@ -67,6 +71,7 @@ impl Sockets {
         let sockets = Self {
             bulk: Bulk::new(&network.fittings),
             joined_sample_bytes_max: network.fittings.offload.sample_bytes_max(),
+            sends_batches: network.fittings.sends_batches,
             v4,
             v6,
             groups: Snapshot::default(),
@@ -227,136 +232,6 @@ impl Sockets {
                 port.map(|port| Locator::from(SocketAddr::new(address.ip, port)))
             })
             .collect()
-    }
-
-    pub(super) fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let by = if to.is_ipv4() { &self.v4 } else { &self.v6 };
-        let Some(by) = by else { return };
-        if to.ip().is_multicast() {
-            let _held = lock(&self.switching);
-            let groups = self.groups.load();
-            let exact = groups.iter().find(|group| group.at == to);
-            let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
-            for interface in group.into_iter().flat_map(Group::next_interfaces) {
-                if by.aim(interface)
-                    && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
-                {
-                    self.send_in_pieces(by, to, parts, way);
-                }
-            }
-        } else if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
-            self.note_path(to);
-            match way.oversize {
-                Oversize::Drop => {}
-                Oversize::InPieces => {
-                    let _held = lock(&self.switching);
-                    self.send_in_pieces(by, to, parts, way);
-                }
-            }
-        }
-    }
-
-    /// Sends what may wait behind everything else on its way to `to`.
-    pub(super) fn send_bulk(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let Some(by) = self.apart(to, true) else {
-            return self.send_one(to, parts, way);
-        };
-        if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
-            self.note_path(to);
-        }
-    }
-
-    /// The socket for parts of samples on their way to `to`, which may wait behind everything else
-    /// where they are `bulk`; `None` within this host and to groups, where they leave one by one.
-    pub(super) fn apart(&self, to: SocketAddr, bulk: bool) -> Option<&Outgoing> {
-        let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
-        let apart = !to.ip().is_loopback() && !to.ip().is_multicast();
-        let main = main.as_ref().filter(|_| apart);
-        main.and_then(|it| if bulk { self.bulk.beside(it) } else { Some(it) })
-    }
-
-    /// Sends datagrams of one size, and a shorter last one.
-    pub(super) fn send_joined(&self, to: SocketAddr, joined: &Joined, way: &mut Way) {
-        let (mut rest, each) = (joined.bytes.as_slice(), joined.segment_bytes);
-        let Some(by) = self.apart(to, joined.is_bulk) else {
-            let each = usize::from(each).max(1);
-            return rest
-                .chunks(each)
-                .for_each(|it| self.send_one(to, &[it], way));
-        };
-        let mut has_waited = false;
-        while !rest.is_empty() {
-            match by.send_segments(to, (rest, each), way.oversize) {
-                Ok(SendOutcome::Sent(bytes)) => {
-                    let count = bytes.div_ceil(usize::from(each).max(1));
-                    self.sent.fetch_add(count as u64, Ordering::Relaxed);
-                    self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                    rest = rest.get(bytes..).unwrap_or_default();
-                }
-                Ok(SendOutcome::Full) if way.waits_left > 0 => {
-                    way.wait_for_room(by, to, &mut has_waited);
-                }
-                Ok(SendOutcome::Full) => {
-                    let count = rest.len().div_ceil(usize::from(each).max(1));
-                    self.dropped.fetch_add(count as u64, Ordering::Relaxed);
-                    return;
-                }
-                Ok(SendOutcome::TooLarge) => return self.note_path(to),
-                Ok(SendOutcome::Refused) | Err(_) => return,
-            }
-        }
-    }
-
-    /// Sends what RTPS cannot divide as IP fragments.
-    fn send_in_pieces(&self, by: &Outgoing, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
-        let socket = &by.socket;
-        if socket.set_oversize_policy(OversizePolicy::System).is_ok() {
-            let _ = self.send_waiting(by, to, parts, way);
-            // It was in force before, so the system knows it.
-            let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
-        }
-    }
-
-    /// Something did not fit on the way to `to`: remembers how much does.
-    fn note_path(&self, to: SocketAddr) {
-        self.oversize.fetch_add(1, Ordering::Relaxed);
-        let Ok(bytes) = UdpSocket::path_payload_bytes(to) else {
-            return;
-        };
-        let mut paths = lock(&self.paths);
-        let full = paths.len() >= PATHS_MAX && !paths.contains_key(&to.ip());
-        if !full && paths.insert(to.ip(), bytes) != Some(bytes) {
-            self.paths_changed.store(true, Ordering::SeqCst);
-        }
-    }
-
-    /// Sends, waiting a little for room in the send buffer.
-    fn send_waiting(
-        &self,
-        by: &Outgoing,
-        to: SocketAddr,
-        parts: &[&[u8]],
-        way: &mut Way,
-    ) -> SendOutcome {
-        let mut has_waited = false;
-        loop {
-            match by.send(to, parts, way.oversize) {
-                Ok(SendOutcome::Sent(bytes)) => {
-                    self.sent.fetch_add(1, Ordering::Relaxed);
-                    self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                    return SendOutcome::Sent(bytes);
-                }
-                Ok(SendOutcome::Full) if way.waits_left > 0 => {
-                    way.wait_for_room(by, to, &mut has_waited);
-                }
-                Ok(SendOutcome::Full) => break,
-                Ok(SendOutcome::TooLarge) => return SendOutcome::TooLarge,
-                // Nobody listens there, or there is no way: discovery will find out.
-                Ok(SendOutcome::Refused) | Err(_) => return SendOutcome::Refused,
-            }
-        }
-        self.dropped.fetch_add(1, Ordering::Relaxed);
-        SendOutcome::Full
     }
 }
 

@@ -11,6 +11,7 @@ mod features;
 mod in_process;
 mod listeners;
 mod lookup;
+mod many_readers;
 mod meeting;
 mod memory;
 mod publishing;

@@ -3,6 +3,7 @@
 
 mod count;
 mod judge;
+mod readers;
 mod segments;
 mod stream;
 
@@ -94,6 +95,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         report.tables.push(stream::table(counters));
         report.records.push(stream::record(counters));
         report.goals.push(stream::goal(counters));
+        let of_many = readers::count(&programs, &stage, rows.len() + 2)?;
+        report.tables.push(readers::table(&of_many));
+        report.records.extend(of_many.iter().map(readers::record));
+        report.goals.extend(readers::goals(&of_many));
         let rows = segments::count(&programs)?;
         report.tables.push(segments::table(&rows));
         report.records.extend(rows.iter().map(segments::record));

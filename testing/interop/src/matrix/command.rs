@@ -15,11 +15,12 @@ const PYTHON: &str = ".peers/venv/bin/python";
 const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// Settings of what is only quicker.
-const FAST_PATHS: [&str; 6] = [
+const FAST_PATHS: [&str; 7] = [
     "WHIMBREL_IN_PROCESS",
     "WHIMBREL_SEGMENTATION_OFFLOAD",
     "WHIMBREL_CONNECTED_SOCKETS",
     "WHIMBREL_BATCHED_RECEIVE",
+    "WHIMBREL_BATCHED_SEND",
     "WHIMBREL_RECEIVE_CREDIT",
     "WHIMBREL_WAITING",
 ];

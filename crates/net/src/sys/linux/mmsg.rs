@@ -1,4 +1,4 @@
-//! Datagrams in, many per system call by recvmmsg, and out.
+//! Datagrams in and out, many per system call by recvmmsg and sendmmsg.
 //!
 //! The kernel's tables are built on the stack for each call, so that nothing here refers to itself
 //! or must be kept in place; for the usual eight slots that is less than a kilobyte.
@@ -177,6 +177,37 @@ pub(crate) fn send_gathered(
         Some(to) => socket.send_to_vectored_with_flags(parts, to, libc::MSG_DONTWAIT),
         None => socket.send_vectored_with_flags(parts, libc::MSG_DONTWAIT),
     }
+}
+
+/// Sends `parts` as one datagram to each of up to [`BATCH_MAX`] of `to`, without waiting for room;
+/// says how many were served. An error is that of the first.
+pub(crate) fn send_to_many(
+    socket: &Socket,
+    to: &[SocketAddr],
+    parts: &[IoSlice<'_>],
+) -> io::Result<usize> {
+    let count = to.len().min(BATCH_MAX);
+    let mut names = [const { MaybeUninit::<SockAddr>::uninit() }; BATCH_MAX];
+    let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH_MAX];
+    for ((to, name), header) in to.iter().zip(&mut names).zip(&mut headers).take(count) {
+        let name = name.write(SockAddr::from(*to));
+        let header = header.write(empty_header());
+        header.msg_hdr.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+        header.msg_hdr.msg_namelen = name.len();
+        // `IoSlice` is promised to be an `iovec` on Unix.
+        header.msg_hdr.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
+        header.msg_hdr.msg_iovlen = parts.len() as _;
+    }
+    // SAFETY: the first `count` headers were written above, the names and parts to which they
+    // point live through the call, and sending only reads them.
+    check(unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr().cast::<libc::mmsghdr>(),
+            count as c_uint,
+            libc::MSG_DONTWAIT as _,
+        )
+    })
 }
 
 fn empty_header() -> libc::mmsghdr {

@@ -13,7 +13,7 @@ mod waiting;
 pub(crate) use counter::{counter, has_counter};
 pub(crate) use epoll::{EventBuffer, Poller};
 pub(crate) use eventfd::EventFd;
-pub(crate) use mmsg::{recv_many, recv_one, send, send_gathered};
+pub(crate) use mmsg::{recv_many, recv_one, send, send_gathered, send_to_many};
 pub(crate) use monotonic::monotonic_ns;
 pub(crate) use netlink::InterfaceWatch;
 pub(crate) use options::{

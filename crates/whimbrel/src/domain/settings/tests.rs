@@ -32,6 +32,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
         ("WHIMBREL_CONNECTED_SOCKETS", "off"),
         ("WHIMBREL_BATCHED_RECEIVE", "off"),
+        ("WHIMBREL_BATCHED_SEND", "off"),
         ("WHIMBREL_RECEIVE_CREDIT", "off"),
         ("WHIMBREL_RECEIVE_BUFFER_BYTES", "system"),
         ("WHIMBREL_SEND_BUFFER_BYTES", "65536"),
@@ -61,6 +62,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     check(&nothing, &[], "connected_sockets", ("on", default));
     for (name, of) in [
         ("batched_receive", "WHIMBREL_BATCHED_RECEIVE"),
+        ("batched_send", "WHIMBREL_BATCHED_SEND"),
         ("receive_credit", "WHIMBREL_RECEIVE_CREDIT"),
     ] {
         check(&nothing, &pairs, name, ("off", variable(of)));

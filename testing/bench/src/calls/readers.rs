@@ -1,0 +1,155 @@
+//! How many calls a sample to many readers leaves by, on one host, with one call for many addresses
+//! and without.
+
+use std::time::Duration;
+
+use whimbrel_rig::process::Process;
+
+use crate::contestant::{Product, Programs};
+use crate::goal::{Goal, Side};
+use crate::protocol::READY;
+use crate::report::{Record, Table};
+use crate::stage::{Seat, Stage};
+use crate::stream::{Burst, Received, Sent};
+
+use super::count::Counter;
+
+/// More than there are sockets of their own for.
+const READERS: usize = 12;
+
+/// Octets of a sample.
+const SIZE: usize = 64;
+
+/// How long it may take to meet, and a burst beyond its length.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Slow enough that every reader gets everything on two cores.
+const BURST: Burst = Burst { ms: 500, rate: 200 };
+
+/// Calls for one sample where one serves many addresses, with what discovery sends meanwhile.
+const TOGETHER_MAX: f64 = 2.0;
+
+const SETTING: &str = "WHIMBREL_BATCHED_SEND";
+
+/// Calls that send per sample, for one setting.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    setting: &'static str,
+    sends: f64,
+}
+
+/// Counts them for each setting, in domains from `domain` on.
+///
+/// # Errors
+/// Somebody is missing, does not start, stalls or loses a sample; the kernel lets nobody count.
+pub(super) fn count(programs: &Programs, stage: &Stage, domain: usize) -> Result<Vec<Row>, String> {
+    let settings = ["on", "off"].into_iter().enumerate();
+    settings
+        .map(|(at, setting)| {
+            let [seat, _] = stage
+                .seats()
+                .map(|seat| seat.with_variable((SETTING, setting)));
+            let sends = sends(programs, &seat, domain + at)?;
+            Ok(Row { setting, sends })
+        })
+        .collect()
+}
+
+fn sends(programs: &Programs, seat: &Seat, domain: usize) -> Result<f64, String> {
+    let program = programs.of(Product::Whimbrel)?;
+    let begin = |role: &str| {
+        let mut command = seat.program(&program);
+        command.args(["throughput", role, "best-effort+off"]);
+        command.args([
+            "--number",
+            &READERS.to_string(),
+            "--size",
+            &SIZE.to_string(),
+        ]);
+        command.args(["--domain", &domain.to_string()]);
+        command.args(["--interface", seat.interface, "--address", seat.address]);
+        command.args(["--peer", seat.address]);
+        Process::start(&format!("many readers, {role}"), &mut command)
+    };
+    let mut readers = Vec::new();
+    for _ in 0..READERS {
+        readers.push(begin("sub")?);
+    }
+    for reader in &readers {
+        reader.wait_until(READY, PATIENCE)?;
+    }
+    let mut writer = begin("pub")?;
+    writer.wait_until(READY, PATIENCE)?;
+    // All addresses are known, and what is worth a socket of its own has one.
+    let warm: Sent = writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let counter = Counter::start(writer.id())?;
+    let sent: Sent = writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let counts = counter.stop()?;
+    for reader in &mut readers {
+        let got: Received = reader.ask("count", PATIENCE)?.parse()?;
+        let written = warm.written + sent.written;
+        if got.count != written {
+            return Err(format!("{} of {written} samples arrived", got.count));
+        }
+    }
+    Ok(counts.of("sends") / sent.written as f64)
+}
+
+/// One call serves many where that is on; where not, each is served by its own.
+pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
+    rows.iter().map(goal).collect()
+}
+
+fn goal(row: &Row) -> Goal {
+    let (side, bound) = if row.setting == "on" {
+        (Side::AtMost, TOGETHER_MAX)
+    } else {
+        (Side::AtLeast, READERS as f64)
+    };
+    Goal {
+        name: format!("calls.{READERS}-readers.{}.sends-per-message", row.setting),
+        measured: row.sends,
+        at: SETTING.to_owned(),
+        side,
+        bound,
+    }
+}
+
+/// For CSV and JSON.
+pub(super) fn record(row: &Row) -> Record {
+    Record::new()
+        .text("product", Product::Whimbrel.name())
+        .text("mode", "many-readers")
+        .text("batched_send", row.setting)
+        .number("readers", READERS as f64)
+        .number("size_bytes", SIZE as f64)
+        .number("sends", row.sends)
+}
+
+/// For people.
+pub(super) fn table(rows: &[Row]) -> Table {
+    let line = |row: &Row| vec![row.setting.to_owned(), format!("{:.2}", row.sends)];
+    Table {
+        title: format!("calls that send per sample to {READERS} readers, by {SETTING}"),
+        head: ["setting", "sends"].map(str::to_owned).to_vec(),
+        lines: rows.iter().map(line).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_call_for_all_is_judged_by_calls_and_one_each_by_readers() {
+        for (setting, sends, met) in [
+            ("on", 1.1, true),
+            ("on", 2.1, false),
+            ("off", 12.0, true),
+            ("off", 11.9, false),
+        ] {
+            let row = Row { setting, sends };
+            assert_eq!(goal(&row).met(), met, "{row:?}");
+        }
+    }
+}
