@@ -208,7 +208,8 @@ impl<T: DdsType> DataWriter<T> {
     ///
     /// Where all matched readers are in this process and read the same Rust type, they get a copy
     /// ([`DdsValue::duplicate`]), and nothing is encoded; they count what it keeps
-    /// ([`DdsValue::held_bytes`]) towards their limits.
+    /// ([`DdsValue::held_bytes`]) towards their limits. The thread keeps such copies to use them
+    /// again, of each type at most 64 and 256 KiB.
     ///
     /// [`DdsValue::duplicate`]: whimbrel_types::DdsValue::duplicate
     /// [`DdsValue::held_bytes`]: whimbrel_types::DdsValue::held_bytes
