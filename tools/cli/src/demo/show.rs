@@ -173,7 +173,8 @@ impl<'a> Show<'a> {
         self.phase("steady", read.steady.samples, steady_rate, &read.steady)?;
         self.phase("full speed", fast_lines, fast_rate, &read.fast)?;
         self.output.line(&format!(
-            "  wire        {bytes_per_line:.1} bytes per line, for {payload_per_line:.1} bytes of data"
+            "  wire        {bytes_per_line:.1} bytes per line, \
+             for {payload_per_line:.1} bytes of data"
         ))?;
         for line in smaller(&written.smaller) {
             self.output.line(&line)?;
