@@ -78,15 +78,6 @@ impl Connected {
         }
     }
 
-    /// Whether there is a socket for `to`; one more leaves for it by `main` where not.
-    pub(super) fn reaches(&self, main: &UdpSocket, to: SocketAddr) -> bool {
-        let reaches = self.lines.load().iter().any(|line| line.to == to);
-        if !reaches {
-            self.count(main, to);
-        }
-        reaches
-    }
-
     /// The socket for `to`, if there is one.
     pub(super) fn with<R>(&self, to: SocketAddr, f: impl FnOnce(&UdpSocket) -> R) -> Option<R> {
         let lines = self.lines.load();

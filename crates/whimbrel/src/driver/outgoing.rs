@@ -94,11 +94,15 @@ impl Outgoing {
         self.send_by_either(to, oversize, |socket| socket.send(to, parts))
     }
 
-    /// Whether what goes to `to` leaves by the main socket, as `oversize` says.
-    pub(crate) fn sends_by_main(&self, to: SocketAddr, oversize: Oversize) -> bool {
-        let connected = self.connected.as_ref();
-        let connected = connected.filter(|_| oversize == Oversize::Drop);
-        !connected.is_some_and(|it| it.reaches(&self.socket, to))
+    /// As [`Outgoing::send`], by the socket that is connected to `to` alone; `None` where it is to
+    /// leave by the main one.
+    pub(crate) fn send_connected(
+        &self,
+        to: SocketAddr,
+        parts: &[&[u8]],
+        oversize: Oversize,
+    ) -> Option<SendOutcome> {
+        self.by_connected(to, oversize, |socket| socket.send(to, parts))
     }
 
     /// Sends datagrams of `segment_bytes` each, and a shorter last one, as `oversize` says.
@@ -122,11 +126,20 @@ impl Outgoing {
         oversize: Oversize,
         send: impl Fn(&UdpSocket) -> io::Result<SendOutcome>,
     ) -> io::Result<SendOutcome> {
+        let sent = self.by_connected(to, oversize, &send);
+        sent.map_or_else(|| send(&self.socket), Ok)
+    }
+
+    fn by_connected(
+        &self,
+        to: SocketAddr,
+        oversize: Oversize,
+        send: impl Fn(&UdpSocket) -> io::Result<SendOutcome>,
+    ) -> Option<SendOutcome> {
         // Only the main socket is ever told to send in pieces.
         let connected = self.connected.as_ref();
         let connected = connected.filter(|_| oversize == Oversize::Drop);
-        let sent = connected.and_then(|it| it.send(&self.socket, to, &send));
-        sent.map_or_else(|| send(&self.socket), Ok)
+        connected.and_then(|it| it.send(&self.socket, to, send))
     }
 
     /// Waits for room on the way to `to` a little.

@@ -3,11 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use whimbrel_base::locator::Locator;
+use whimbrel_net::socket::SendOutcome;
 
 use super::Sockets;
 use crate::driver::connected::LINES_MAX;
-use crate::driver::outgoing::{Outgoing, Way};
-use crate::driver::sync::atomic::Ordering;
+use crate::driver::outgoing::Way;
 
 /// Addresses that are served by one call at most.
 const TOGETHER_MAX: usize = 32;
@@ -32,16 +32,20 @@ impl Sockets {
         };
         let are_many = to.len() >= MANY;
         for to in to.iter().filter_map(|it| it.to_socket_addr()) {
-            let by_main = |by: &Outgoing| are_many || by.sends_by_main(to, way.oversize);
-            let joins = !to.ip().is_multicast() && self.main(to).is_some_and(by_main);
-            if !joins {
-                self.send_one(to, parts, way);
-                continue;
+            let by = self.main(to).filter(|_| !to.ip().is_multicast());
+            let alone = by.filter(|_| !are_many);
+            let sent = alone.and_then(|by| by.send_connected(to, parts, way.oversize));
+            match sent {
+                Some(SendOutcome::Sent(bytes)) => self.note_sent(1, bytes),
+                None if by.is_some() => {
+                    if !together.has_place(to) {
+                        self.send_together(&mut together, parts, way);
+                    }
+                    together.add(to);
+                }
+                // Waited for, or otherwise seen to, there.
+                _ => self.send_one(to, parts, way),
             }
-            if !together.has_place(to) {
-                self.send_together(&mut together, parts, way);
-            }
-            together.add(to);
         }
         self.send_together(&mut together, parts, way);
     }
@@ -50,7 +54,7 @@ impl Sockets {
         let mut rest = together.to.get(..together.len).unwrap_or_default();
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         while let [first, others @ ..] = rest {
-            let by = self.main(*first).filter(|_| !others.is_empty());
+            let by = self.main(*first);
             let sent = by.map_or(0, |by| by.socket.send_to_many(rest, parts));
             if sent == 0 {
                 // What is the matter shows there, and is seen to.
@@ -58,9 +62,7 @@ impl Sockets {
                 rest = others;
                 continue;
             }
-            self.sent.fetch_add(sent as u64, Ordering::Relaxed);
-            let bytes = bytes.saturating_mul(sent);
-            self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+            self.note_sent(sent, bytes.saturating_mul(sent));
             rest = rest.get(sent..).unwrap_or_default();
         }
         together.len = 0;

@@ -75,8 +75,7 @@ impl Sockets {
             match by.send_segments(to, (rest, each), way.oversize) {
                 Ok(SendOutcome::Sent(bytes)) => {
                     let count = bytes.div_ceil(usize::from(each).max(1));
-                    self.sent.fetch_add(count as u64, Ordering::Relaxed);
-                    self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                    self.note_sent(count, bytes);
                     rest = rest.get(bytes..).unwrap_or_default();
                 }
                 Ok(SendOutcome::Full) if way.waits_left > 0 => {
@@ -101,6 +100,12 @@ impl Sockets {
             // It was in force before, so the system knows it.
             let _ = socket.set_oversize_policy(OversizePolicy::Refuse);
         }
+    }
+
+    /// So many datagrams have left, of so many octets together.
+    pub(super) fn note_sent(&self, count: usize, bytes: usize) {
+        self.sent.fetch_add(count as u64, Ordering::Relaxed);
+        self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Something did not fit on the way to `to`: remembers how much does.
@@ -128,8 +133,7 @@ impl Sockets {
         loop {
             match by.send(to, parts, way.oversize) {
                 Ok(SendOutcome::Sent(bytes)) => {
-                    self.sent.fetch_add(1, Ordering::Relaxed);
-                    self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                    self.note_sent(1, bytes);
                     return SendOutcome::Sent(bytes);
                 }
                 Ok(SendOutcome::Full) if way.waits_left > 0 => {
