@@ -69,13 +69,10 @@ pub(crate) fn of_union<'a>(
         fn duplicate_into(&self, other: &mut Self) -> bool {
             match (self, other) {
                 #(#filled)*
-                (value, other) => match <Self as __dds::DdsValue>::duplicate(value) {
-                    ::core::option::Option::Some(value) => {
-                        *other = value;
-                        true
-                    }
-                    ::core::option::Option::None => false,
-                },
+                (value, other) => {
+                    let value = <Self as __dds::DdsValue>::duplicate(value);
+                    value.map(|value| *other = value).is_some()
+                }
             }
         }
     }

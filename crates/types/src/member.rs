@@ -155,13 +155,10 @@ impl<T: DdsValue> Member for Option<T> {
     fn duplicate_member_into(&self, other: &mut Self) -> bool {
         match (self, other) {
             (Some(value), Some(other)) => value.duplicate_into(other),
-            (value, other) => match value.duplicate_member() {
-                Some(value) => {
-                    *other = value;
-                    true
-                }
-                None => false,
-            },
+            (value, other) => {
+                let value = value.duplicate_member();
+                value.map(|value| *other = value).is_some()
+            }
         }
     }
 

@@ -67,13 +67,7 @@ pub trait DdsValue: Sized {
     /// As [`DdsValue::duplicate`], in the place and the memory of `other`. Whether it is done; if
     /// not, `other` is any value.
     fn duplicate_into(&self, other: &mut Self) -> bool {
-        match self.duplicate() {
-            Some(value) => {
-                *other = value;
-                true
-            }
-            None => false,
-        }
+        self.duplicate().map(|value| *other = value).is_some()
     }
 
     /// [`DdsValue::duplicate_into`] for all of `values`.
@@ -85,13 +79,8 @@ pub trait DdsValue: Sized {
             return false;
         }
         others.reserve_exact(new.len());
-        new.iter().all(|value| match value.duplicate() {
-            Some(value) => {
-                others.push(value);
-                true
-            }
-            None => false,
-        })
+        let mut add = |value: &Self| value.duplicate().map(|value| others.push(value));
+        new.iter().all(|value| add(value).is_some())
     }
 
     /// [`DdsValue::duplicate`] for an array.
