@@ -11,6 +11,7 @@ use whimbrel_proto::value::SharedValue;
 use whimbrel_proto::writer::{NewChange, Packed};
 use whimbrel_types::DdsType;
 
+use super::spares::kept_bytes;
 use super::stamp::Stamp;
 use super::writer::DataWriter;
 use crate::driver::handle::instance_of;
@@ -47,7 +48,7 @@ impl<T: DdsType> DataWriter<T> {
     }
 
     fn share(&self, value: Arc<T>, at: Stamp) -> Result<(), Error> {
-        let bytes = size_of::<T>().saturating_add(value.held_bytes());
+        let bytes = kept_bytes(&*value);
         let instance = instance_of(&*value)?;
         let shared = SharedValue::new(value, bytes);
         self.pass(instance, shared, at, || self.max_blocking())

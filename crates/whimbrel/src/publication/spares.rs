@@ -40,20 +40,27 @@ struct Spares<T>(VecDeque<Arc<T>>);
 /// The type's own code runs here: hold no lock.
 #[inline]
 pub(super) fn duplicate<T: DdsType>(value: &T) -> Option<SharedValue> {
-    let bytes = size_of::<T>().saturating_add(value.held_bytes());
+    let bytes = kept_bytes(value);
     if bytes > VALUE_BYTES_MAX {
         return None;
     }
     // Where the type's own code writes, or the thread ends, there are none.
-    let again = SPARES.try_with(|it| {
-        let mut known = it.try_borrow_mut().ok()?;
-        of_type(&mut known)?.duplicate(value, bytes)
+    let copy = SPARES.try_with(|it| {
+        let mut known = it.try_borrow_mut();
+        let spares = known.as_mut().ok().and_then(|known| of_type(known));
+        spares.map_or_else(|| new(value), |spares| spares.duplicate(value, bytes))
     });
-    let copy = match again.ok().flatten() {
-        Some(copy) => copy?,
-        None => Arc::new(value.duplicate()?),
-    };
+    let copy = copy.unwrap_or_else(|_| new(value))?;
     Some(SharedValue::new(copy, bytes))
+}
+
+/// Octets that readers of this process keep with `value`, about.
+pub(super) fn kept_bytes<T: DdsType>(value: &T) -> usize {
+    size_of::<T>().saturating_add(value.held_bytes())
+}
+
+fn new<T: DdsType>(value: &T) -> Option<Arc<T>> {
+    value.duplicate().map(Arc::new)
 }
 
 fn of_type<T: DdsType>(known: &mut Vec<(TypeId, Box<dyn Any>)>) -> Option<&mut Spares<T>> {
@@ -71,10 +78,9 @@ fn of_type<T: DdsType>(known: &mut Vec<(TypeId, Box<dyn Any>)>) -> Option<&mut S
 }
 
 impl<T: DdsType> Spares<T> {
-    /// A copy of `value`, which keeps so many octets; `Some(None)` where there can be none, `None`
-    /// where it will not be remembered.
+    /// A copy of `value`, which keeps so many octets.
     #[inline]
-    fn duplicate(&mut self, value: &T, bytes: usize) -> Option<Option<Arc<T>>> {
+    fn duplicate(&mut self, value: &T, bytes: usize) -> Option<Arc<T>> {
         for _ in 0..SCAN.min(self.0.len()) {
             let mut spare = self.0.pop_front()?;
             let done = Arc::get_mut(&mut spare).map(|own| value.duplicate_into(own));
@@ -82,16 +88,15 @@ impl<T: DdsType> Spares<T> {
             // Where it could not be done it holds anything, as it does until it serves again.
             self.0.push_back(spare);
             if done.is_some() {
-                return Some(copy);
+                return copy;
             }
         }
+        let copy = new(value);
         let kept = self.0.len().saturating_add(1);
-        if kept > SPARES_MAX || kept.saturating_mul(bytes) > SPARE_BYTES_MAX {
-            return None;
+        if kept <= SPARES_MAX && kept.saturating_mul(bytes) <= SPARE_BYTES_MAX {
+            self.0.extend(copy.clone());
         }
-        let copy = value.duplicate().map(Arc::new);
-        self.0.extend(copy.clone());
-        Some(copy)
+        copy
     }
 }
 
