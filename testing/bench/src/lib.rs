@@ -23,4 +23,5 @@ pub mod report;
 pub mod spread;
 pub mod stage;
 pub mod stream;
+pub mod streamers;
 pub mod throughput;

@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use whimbrel_rig::process::Process;
-
 use crate::contestant::{Product, Programs};
 use crate::goal::{Goal, Side};
-use crate::protocol::READY;
 use crate::report::{Record, Table};
 use crate::stage::{Seat, Stage};
 use crate::stream::{Burst, Received, Sent};
+use crate::streamers::{Streamers, Streaming};
 
 use super::count::Counter;
 
@@ -20,7 +18,7 @@ const READERS: usize = 12;
 /// Octets of a sample.
 const SIZE: usize = 64;
 
-/// How long it may take to meet, and a burst beyond its length.
+/// How long a burst may take beyond its length.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Slow enough that every reader gets everything on two cores.
@@ -57,35 +55,21 @@ pub(super) fn count(programs: &Programs, stage: &Stage, domain: usize) -> Result
 
 fn sends(programs: &Programs, seat: &Seat, domain: usize) -> Result<f64, String> {
     let program = programs.of(Product::Whimbrel)?;
-    let begin = |role: &str| {
-        let mut command = seat.program(&program);
-        command.args(["throughput", role, "best-effort+off"]);
-        command.args([
-            "--number",
-            &READERS.to_string(),
-            "--size",
-            &SIZE.to_string(),
-        ]);
-        command.args(["--domain", &domain.to_string()]);
-        command.args(["--interface", seat.interface, "--address", seat.address]);
-        command.args(["--peer", seat.address]);
-        Process::start(&format!("many readers, {role}"), &mut command)
+    let streaming = Streaming {
+        mode: "best-effort+off",
+        readers: READERS,
+        size: SIZE,
+        domain,
     };
-    let mut readers = Vec::new();
-    for _ in 0..READERS {
-        readers.push(begin("sub")?);
-    }
-    for reader in &readers {
-        reader.wait_until(READY, PATIENCE)?;
-    }
-    let mut writer = begin("pub")?;
-    writer.wait_until(READY, PATIENCE)?;
+    let seats = [seat.clone(), seat.clone()];
+    let mut these = Streamers::start("many readers", &program, &seats, streaming)?;
+    these.wait_until_ready()?;
     // All addresses are known, and what is worth a socket of its own has one.
-    let warm: Sent = writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
-    let counter = Counter::start(writer.id())?;
-    let sent: Sent = writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let warm: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let counter = Counter::start(these.writer.id())?;
+    let sent: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
     let counts = counter.stop()?;
-    for reader in &mut readers {
+    for reader in &mut these.readers {
         let got: Received = reader.ask("count", PATIENCE)?.parse()?;
         let written = warm.written + sent.written;
         if got.count != written {

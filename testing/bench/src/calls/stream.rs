@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use whimbrel_rig::process::Process;
-
 use crate::contestant::{Product, Programs};
 use crate::exchange::{COUNTERS, Counters};
 use crate::goal::{Goal, Side};
-use crate::protocol::READY;
 use crate::report::{Record, Table};
 use crate::stage::Stage;
 use crate::stream::{Burst, Sent};
+use crate::streamers::{Streamers, Streaming};
 
-/// How long it may take to meet, and a burst beyond its length.
+/// How long a burst may take beyond its length.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As fast as it can.
@@ -31,23 +29,17 @@ pub(super) fn count(
     (domain, size): (usize, usize),
 ) -> Result<Counters, String> {
     let program = programs.of(Product::Whimbrel)?;
-    let [a, b] = stage.seats();
-    let begin = |role: &str| {
-        let (seat, other) = if role == "pub" { (&a, &b) } else { (&b, &a) };
-        let mut command = seat.program(&program);
-        command.args(["throughput", role, "unbundled", "--number", "1"]);
-        command.args(["--domain", &domain.to_string(), "--size", &size.to_string()]);
-        command.args(["--interface", seat.interface, "--address", seat.address]);
-        command.args(["--peer", other.address]);
-        Process::start(&format!("stream, {role}"), &mut command)
+    let streaming = Streaming {
+        mode: "unbundled",
+        readers: 1,
+        size,
+        domain,
     };
-    let reader = begin("sub")?;
-    reader.wait_until(READY, PATIENCE)?;
-    let mut writer = begin("pub")?;
-    writer.wait_until(READY, PATIENCE)?;
-    let before: Counters = writer.ask(COUNTERS, PATIENCE)?.parse()?;
-    let _: Sent = writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
-    let after: Counters = writer.ask(COUNTERS, PATIENCE)?.parse()?;
+    let mut these = Streamers::start("stream", &program, &stage.seats(), streaming)?;
+    these.wait_until_ready()?;
+    let before: Counters = these.writer.ask(COUNTERS, PATIENCE)?.parse()?;
+    let _: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let after: Counters = these.writer.ask(COUNTERS, PATIENCE)?.parse()?;
     Ok(after.since(before))
 }
 

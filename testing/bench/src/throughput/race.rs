@@ -10,12 +10,12 @@ use super::plan::Plan;
 use super::rows::Row;
 use crate::contestant::{Product, Programs};
 use crate::placement::Placement;
-use crate::protocol::READY;
 use crate::stage::Stage;
 use crate::stream::{Burst, Received, Sent};
+use crate::streamers::{Streamers, Streaming};
 
-/// How long it may take to meet.
-const MEETING: Duration = Duration::from_secs(30);
+/// How long a reader may take to say what has arrived.
+const ANSWER: Duration = Duration::from_secs(30);
 /// How long a burst may take beyond its length: acknowledgments may be late.
 const BURST: Duration = Duration::from_secs(60);
 /// How often readers are asked what has arrived of a burst.
@@ -30,8 +30,7 @@ const EASY: f64 = 0.8;
 /// The processes of a flow.
 struct Runner {
     flow: Flow,
-    writer: Process,
-    readers: Vec<Process>,
+    streamers: Streamers,
 }
 
 impl Runner {
@@ -44,54 +43,37 @@ impl Runner {
         domain: usize,
     ) -> Result<Self, String> {
         let program = programs.of(flow.product)?;
-        let [a, b] = stage.seats();
-        let begin = |role: &str, number: usize| {
-            let (seat, other) = if role == "pub" { (&a, &b) } else { (&b, &a) };
-            let mut command = seat.program(&program);
-            command.args(["throughput", role, flow.kind.name()]);
-            command.args(["--domain", &domain.to_string(), "--size", &size.to_string()]);
-            command.args([
-                "--interface",
-                seat.interface,
-                "--number",
-                &number.to_string(),
-            ]);
-            command.args(["--address", seat.address, "--peer", other.address]);
-            Process::start(&format!("{}, {role}", flow.name()), &mut command)
+        let streaming = Streaming {
+            mode: flow.kind.name(),
+            readers,
+            size,
+            domain,
         };
-        let started: Result<Vec<Process>, String> =
-            (0..readers).map(|number| begin("sub", number)).collect();
-        let started = started?;
-        for reader in &started {
-            reader.wait_until(READY, MEETING)?;
-        }
-        Ok(Self {
-            flow,
-            writer: begin("pub", readers)?,
-            readers: started,
-        })
+        let streamers = Streamers::start(&flow.name(), &program, &stage.seats(), streaming)?;
+        Ok(Self { flow, streamers })
     }
 
     fn usage(&self) -> Usage {
-        let readers = self.readers.iter().map(Process::usage);
-        readers.fold(self.writer.usage(), Usage::plus)
+        let Streamers { writer, readers } = &self.streamers;
+        let readers = readers.iter().map(Process::usage);
+        readers.fold(writer.usage(), Usage::plus)
     }
 
     fn burst(&mut self, burst: Burst) -> Result<(Sent, Vec<Received>, Usage), String> {
         let before = self.usage();
         let patience = BURST + Duration::from_millis(burst.ms);
-        let sent: Sent = self.writer.ask(&burst.to_string(), patience)?.parse()?;
+        let Streamers { writer, readers } = &mut self.streamers;
+        let sent: Sent = writer.ask(&burst.to_string(), patience)?.parse()?;
         let patience = if self.flow.kind == Kind::BestEffort {
             SETTLING
         } else {
             PATIENCE
         };
         thread::sleep(SETTLING);
-        let readers = self.readers.iter_mut();
-        let received = readers.map(|reader| {
+        let received = readers.iter_mut().map(|reader| {
             arrived(sent.written, patience, |after| {
                 thread::sleep(after);
-                reader.ask("", MEETING)?.parse()
+                reader.ask("", ANSWER)?.parse()
             })
         });
         let received: Vec<Received> = received.collect::<Result<_, _>>()?;
@@ -133,7 +115,7 @@ pub(super) fn run(
         .map(|(at, it)| Runner::start(*it, programs, &stage, readers, size, at + 1))
         .collect::<Result<Vec<Runner>, String>>()?;
     for runner in &runners {
-        runner.writer.wait_until(READY, MEETING)?;
+        runner.streamers.wait_until_ready()?;
     }
     let row = |runner: &Runner| Row::new(runner.flow, readers, size);
     let mut rows: Vec<Row> = runners.iter().map(row).collect();
