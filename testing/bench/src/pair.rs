@@ -21,6 +21,18 @@ pub struct Pair {
     pong: Option<Process>,
 }
 
+/// How long a process may take to end once its input has; it is killed then.
+pub(crate) const ENDING: Duration = Duration::from_secs(2);
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.ping.end(ENDING);
+        if let Some(pong) = &mut self.pong {
+            pong.end(ENDING);
+        }
+    }
+}
+
 impl Pair {
     /// Starts both on `seats`; the one that answers is ready when this returns.
     ///

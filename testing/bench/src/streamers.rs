@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use whimbrel_rig::process::Process;
 
+use crate::pair::ENDING;
 use crate::protocol::READY;
 use crate::stage::Seat;
 
@@ -31,6 +32,14 @@ pub struct Streamers {
     pub writer: Process,
     /// Read.
     pub readers: Vec<Process>,
+}
+
+impl Drop for Streamers {
+    fn drop(&mut self) {
+        for process in self.readers.iter_mut().chain([&mut self.writer]) {
+            process.end(ENDING);
+        }
+    }
 }
 
 impl Streamers {

@@ -14,12 +14,16 @@ pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How long one wait lasts before somebody looks whether it still makes sense.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// How often whoever waits for the end of a process looks.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// A running process; killed when dropped.
 #[derive(Debug)]
 pub struct Process {
     name: String,
     child: Child,
-    input: ChildStdin,
+    /// `None` once it was told that nothing more comes.
+    input: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
@@ -128,7 +132,7 @@ impl Process {
         Ok(Self {
             name: name.to_owned(),
             child,
-            input,
+            input: Some(input),
             lines,
         })
     }
@@ -151,10 +155,31 @@ impl Process {
     /// # Errors
     /// It has ended or does not answer.
     pub fn ask(&mut self, line: &str, patience: Duration) -> Result<String, String> {
-        writeln!(self.input, "{line}")
-            .map_err(|error| format!("{}: {line}: {error}", self.name))?;
+        self.say(line)?;
         self.hear(patience)
             .map_err(|why| format!("{why}, to: {line}"))
+    }
+
+    fn say(&mut self, line: &str) -> Result<(), String> {
+        let said = self.input.as_mut().map(|input| writeln!(input, "{line}"));
+        match said {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => Err(format!("{}: {line}: {error}", self.name)),
+            None => Err(format!("{}: {line}: it was to end", self.name)),
+        }
+    }
+
+    /// Ends its input and waits until it has ended of itself; true where it did in time.
+    pub fn end(&mut self, patience: Duration) -> bool {
+        self.input = None;
+        let deadline = Instant::now() + patience;
+        while !self.has_ended() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            thread::sleep(LOOK);
+        }
+        true
     }
 
     /// As [`Process::ask`], and gives up as soon as `other`, without which there is no answer, has
@@ -168,8 +193,7 @@ impl Process {
         line: &str,
         patience: Duration,
     ) -> Result<String, String> {
-        writeln!(self.input, "{line}")
-            .map_err(|error| format!("{}: {line}: {error}", self.name))?;
+        self.say(line)?;
         let deadline = Instant::now() + patience;
         loop {
             match self.lines.recv_timeout(SLICE) {
@@ -337,6 +361,15 @@ mod tests {
         process.signal("KILL").unwrap();
         assert!(process.hear(PATIENCE).is_err());
         assert!(process.ask("more", PATIENCE).is_err());
+    }
+
+    #[test]
+    fn it_ends_of_itself_with_its_input_or_not_in_time() {
+        let mut polite = shell("while read it; do echo $it; done");
+        assert_eq!(polite.ask("1", PATIENCE).as_deref(), Ok("1"));
+        assert!(polite.end(PATIENCE));
+        assert!(polite.ask("2", PATIENCE).is_err());
+        assert!(!shell("sleep 30").end(Duration::ZERO));
     }
 
     #[test]
