@@ -108,9 +108,12 @@ fn present(root: &Path) -> Result<BTreeSet<String>, String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["doc", "--quiet", "--locked", "--no-deps", "-p", CRATE]);
     process::output(cargo.current_dir(root))?;
-    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     let mut lines = BTreeSet::new();
-    pages(&folder.join("doc").join(CRATE), CRATE, &mut lines)?;
+    pages(
+        &metadata::target(root).join("doc").join(CRATE),
+        CRATE,
+        &mut lines,
+    )?;
     Ok(lines)
 }
 

@@ -2,10 +2,11 @@
 //! measure them; `cargo xtask bench perftool` has `whimbrel-perf` keep its own goals, `cargo xtask
 //! bench bytes` those of compression and bundles.
 
+use crate::guided;
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -91,19 +92,34 @@ const PROOFS: [(&str, &str, &[&str]); 2] = [
 /// A full run takes minutes; whoever stalls is found out much earlier.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
+/// The word that asks for programs guided by a profile, and benches that know it.
+const GUIDED: &str = "--guided";
+const MAY_BE_GUIDED: [&str; 4] = ["latency", "throughput", "calls", "polling"];
+
 /// Measures; the error is empty when goals were missed, as the run has said which.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let root = metadata::root();
+    let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|it| **it == GUIDED);
+    let (guided, words) = (!options.is_empty(), words.as_slice());
+    let bench = words.first().copied().unwrap_or_default();
+    if guided && !MAY_BE_GUIDED.contains(&bench) {
+        return Err(format!("bench: {bench} takes no {GUIDED}"));
+    }
     setup::bench_peers(&root)?;
     if let ["perftool", rest @ ..] = words {
         return watch(&root, &[PERF, PERFTOOL, rest].concat());
     }
-    let proved = prove(&root, words.first().copied().unwrap_or_default());
+    let proved = prove(&root, bench);
     if let ["bytes", rest @ ..] = words {
         build_ping_pongs(&root)?;
         return watch(&root, &[PERF, BYTES, rest].concat()).and(proved);
     }
-    if words.first() == Some(&"footprint") {
+    if guided {
+        let program = guided::build(&root)?;
+        let mut measuring = setup::in_workspace(&root, &[&program.to_string_lossy()]);
+        return watch_command(measuring.args(words)).and(proved);
+    }
+    if bench == "footprint" {
         let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let mut build = setup::in_workspace(&root, &[BUILD_SMALL, &[&target]].concat());
         watch_command(build.env("RUSTFLAGS", SMALL_FLAGS))?;
@@ -134,9 +150,7 @@ fn prove(root: &Path, bench: &str) -> Result<(), String> {
 
 /// Builds the same program once in each way, to lie beside the peers' programs.
 fn build_ping_pongs(root: &Path) -> Result<(), String> {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let built = root.join(target).join("release").join(PING_PONG);
+    let built = metadata::target(root).join("release").join(PING_PONG);
     for (features, name) in PING_PONGS {
         watch(root, &[BUILD_PING_PONG, features].concat())?;
         let kept = root.join(setup::PEER_OUTPUT).join(name);

@@ -10,6 +10,7 @@ mod api;
 mod bench;
 mod disk;
 mod features;
+mod guided;
 mod licences;
 mod metadata;
 mod process;
@@ -40,7 +41,8 @@ usage: cargo xtask COMMAND
                        known not to hold yet, and says so
   bench latency|throughput|calls|polling|footprint|bytes|perftool [--quick] [OPTION]...
                        measure Whimbrel beside the raw socket and its peers, interleaved in one
-                       run; prints goals and fails when one is missed; needs root
+                       run; prints goals and fails when one is missed; needs root; --guided: built
+                       once more, guided by a profile of quick runs (not footprint and after)
 ";
 
 fn main() -> ExitCode {

@@ -131,6 +131,12 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(&here).to_owned()
 }
 
+/// Where cargo builds the workspace at `root`.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    let named = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    root.join(named.unwrap_or_else(|| "target".into()))
+}
+
 fn list<'a>(json: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     json.get(key)
         .and_then(Value::as_array)

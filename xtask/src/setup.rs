@@ -254,15 +254,12 @@ fn run_build(root: &Path, build: &str) -> Result<(), String> {
 }
 
 /// Runs a command, showing its output.
-fn step(command: &mut Command, limit: Duration) -> Result<(), String> {
+pub(crate) fn step(command: &mut Command, limit: Duration) -> Result<(), String> {
     let shown = format!("{command:?}");
     match process::watch(command, limit, |line| println!("  {line}"))? {
         End::Success => Ok(()),
-        End::Failure(how) => Err(format!("setup: {shown}: {how}")),
-        End::TimedOut => Err(format!(
-            "setup: {shown}: not done after {} s",
-            limit.as_secs()
-        )),
+        End::Failure(how) => Err(format!("{shown}: {how}")),
+        End::TimedOut => Err(format!("{shown}: not done after {} s", limit.as_secs())),
     }
 }
 
