@@ -110,14 +110,21 @@ impl SharedBytes {
     }
 }
 
+/// No range lies outside its slab.
+#[cold]
+const fn nothing<'a>() -> &'a [u8] {
+    &[]
+}
+
 impl Deref for SharedBytes {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        let slab = self.slab.as_ref();
-        slab.and_then(|slab| slab.get(self.start..self.end))
-            .unwrap_or_default()
+        match &self.slab {
+            Some(slab) => slab.get(self.start..self.end).unwrap_or_else(nothing),
+            None => &[],
+        }
     }
 }
 

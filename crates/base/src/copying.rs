@@ -66,6 +66,7 @@ const fn is_block<T>(values: &[T]) -> bool {
     bytes >= BLOCK_BYTES_MIN && bytes <= BLOCK_BYTES_MAX
 }
 
+#[cold]
 fn append_pieces<T: Copy>(out: &mut Vec<T>, values: &[T]) {
     out.reserve(values.len());
     let each = PIECE_BYTES.checked_div(size_of::<T>());

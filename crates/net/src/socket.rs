@@ -168,6 +168,14 @@ impl UdpSocket {
     /// # Errors
     /// The system refuses this destination or size; other datagrams may still pass.
     pub fn send(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
+        if self.faults.is_some() || self.tap.is_some() {
+            return self.send_watched(to, parts);
+        }
+        self.send_once(to, parts)
+    }
+
+    #[cold]
+    fn send_watched(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let fate = self
             .faults
             .as_ref()
@@ -281,7 +289,7 @@ impl UdpSocket {
 impl UdpSocket {
     /// What to tell the system of `to`; nothing where the socket is connected to it.
     fn name_of(&self, to: SocketAddr) -> Option<SockAddr> {
-        (self.peer != Some(to)).then(|| SockAddr::from(to))
+        (self.peer != Some(to)).then(|| named(to))
     }
 
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
@@ -317,10 +325,15 @@ impl std::os::fd::AsFd for UdpSocket {
     }
 }
 
+#[cold]
+fn named(to: SocketAddr) -> SockAddr {
+    SockAddr::from(to)
+}
+
 /// Hands `parts` to `send` as the system takes them most quickly: few octets as one part, and many
 /// from where it copies them quickly.
 #[inline]
-fn arranged<R>(parts: &[&[u8]], send: impl FnOnce(&[&[u8]]) -> R) -> R {
+fn arranged<R>(parts: &[&[u8]], send: impl Fn(&[&[u8]]) -> R) -> R {
     if !placing::is_read_quickly(parts) {
         return placing::with_copy(parts, |whole| send(&[whole]));
     }

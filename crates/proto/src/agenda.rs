@@ -46,15 +46,23 @@ impl<K: Copy + Ord> Agenda<K> {
         entries: &BTreeMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Option<Deadline> {
-        let mut noted = self.by_time.iter();
-        let noted = noted.find(|(_, key)| !self.touched.contains(key));
+        let noted = if self.by_time.is_empty() {
+            None
+        } else {
+            self.first_untouched()
+        };
         let touched = self
             .touched
             .iter()
             .filter_map(|key| entries.get(key).and_then(&due));
-        touched.fold(noted.map(|(deadline, _)| *deadline), |next, deadline| {
-            earlier(next, Some(deadline))
-        })
+        touched.fold(noted, |next, deadline| earlier(next, Some(deadline)))
+    }
+
+    #[cold]
+    fn first_untouched(&self) -> Option<Deadline> {
+        let mut noted = self.by_time.iter();
+        let noted = noted.find(|(_, key)| !self.touched.contains(key));
+        noted.map(|(deadline, _)| *deadline)
     }
 
     /// The entries with deadlines up to `now`, in order of their keys.
@@ -68,6 +76,16 @@ impl<K: Copy + Ord> Agenda<K> {
         if self.touched.is_empty() && self.by_time.first().is_none_or(is_later) {
             return Vec::new();
         }
+        self.look(now, entries, due)
+    }
+
+    #[cold]
+    fn look<V>(
+        &mut self,
+        now: Instant,
+        entries: &BTreeMap<K, V>,
+        due: impl Fn(&V) -> Option<Deadline>,
+    ) -> Vec<K> {
         while let Some(key) = self.touched.pop() {
             self.note(key, entries.get(&key).and_then(&due));
         }

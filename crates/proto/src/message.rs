@@ -136,6 +136,7 @@ impl MessageBuilder {
         self.len = Header::LEN;
     }
 
+    #[cold]
     fn compose_header(&mut self) {
         self.scratch.clear();
         self.parts.clear();
@@ -248,6 +249,11 @@ impl MessageBuilder {
             });
             return;
         }
+        self.pieces(payload, range, pad);
+    }
+
+    #[cold]
+    fn pieces(&mut self, payload: &GatheredBytes, range: Range<usize>, pad: usize) {
         for piece in payload.pieces(range) {
             self.piece(piece);
         }

@@ -112,6 +112,11 @@ impl BufferPool {
             let slab = self.near.remove(at);
             return Some(BufferMut { slab, stale: true });
         }
+        self.take_lent()
+    }
+
+    #[cold]
+    fn take_lent(&mut self) -> Option<BufferMut> {
         self.wait_for_near();
         let mut recent = self.lent.iter().rev().take(RECENT_SCAN);
         if let Some(back) = recent.position(is_free) {
@@ -157,6 +162,7 @@ impl BufferPool {
         self.lent.extend(free);
     }
 
+    #[cold]
     fn new_buffer(&self) -> BufferMut {
         BufferMut::from(Vec::with_capacity(self.slab_len))
     }

@@ -52,6 +52,7 @@ pub(super) fn is_read_quickly(parts: &[&[u8]]) -> bool {
 }
 
 /// Calls `send` with the datagram of `parts` where the system copies it quickly from.
+#[cold]
 pub(super) fn with_copy<R>(parts: &[&[u8]], send: impl FnOnce(&[u8]) -> R) -> R {
     ROOM.with_borrow_mut(|room| {
         let len = parts.iter().map(|part| part.len()).sum::<usize>();

@@ -114,9 +114,14 @@ impl ReaderCache {
 
     /// Puts the sample that is beside its instance, if there is one, into it.
     pub(super) fn seat_lone(&mut self) {
-        let Some(Lone { slot, stored, .. }) = self.take_out_lone() else {
-            return;
-        };
+        if let Some(lone) = self.take_out_lone() {
+            self.seat(lone);
+        }
+    }
+
+    #[cold]
+    fn seat(&mut self, lone: Lone) {
+        let Lone { slot, stored, .. } = lone;
         if let Some(instance) = self.slots.get_mut(slot) {
             self.tally.exclude(instance);
             instance.push(stored);

@@ -329,10 +329,13 @@ impl HistoryCache {
     }
 
     fn position(&self, sequence: SequenceNumber) -> Option<usize> {
-        self.guess(sequence).or_else(|| {
-            let found = |slot: &Slot| slot.sequence;
-            self.slots.binary_search_by_key(&sequence, found).ok()
-        })
+        self.guess(sequence).or_else(|| self.search(sequence).ok())
+    }
+
+    #[cold]
+    fn search(&self, sequence: SequenceNumber) -> Result<usize, usize> {
+        self.slots
+            .binary_search_by_key(&sequence, |slot| slot.sequence)
     }
 
     /// The change numbered `sequence`, if kept.
@@ -344,16 +347,19 @@ impl HistoryCache {
     pub(super) fn next_from(&self, from: SequenceNumber) -> Option<&Change> {
         let start = match self.guess(from) {
             Some(at) => at,
-            None => match self.slots.binary_search_by_key(&from, |slot| slot.sequence) {
+            None => match self.search(from) {
                 Ok(at) | Err(at) => at,
             },
         };
         let here = self.slots.get(start)?.change.as_ref();
         // Tombstones are few.
-        here.or_else(|| {
-            let mut later = self.slots.range(start..);
-            later.find_map(|slot| slot.change.as_ref())
-        })
+        here.or_else(|| self.first_after(start))
+    }
+
+    #[cold]
+    fn first_after(&self, start: usize) -> Option<&Change> {
+        let mut later = self.slots.range(start..);
+        later.find_map(|slot| slot.change.as_ref())
     }
 
     /// Forgets the change numbered `sequence`; false where it was not kept.
@@ -398,7 +404,7 @@ impl HistoryCache {
             self.slots.pop_front();
         }
         if self.slots.len() > 64 && self.live < self.slots.len() / 2 {
-            self.slots.retain(|slot| slot.change.is_some());
+            take_tombstones(&mut self.slots);
         }
         give_back_room(&mut self.slots, self.live);
     }
@@ -410,7 +416,7 @@ impl HistoryCache {
         if known.sequences.front() == Some(&sequence) {
             known.sequences.pop_front();
         } else {
-            known.sequences.retain(|kept| *kept != sequence);
+            take_out(&mut known.sequences, sequence);
         }
         let left = known.sequences.len();
         give_back_room(&mut known.sequences, left);
@@ -452,8 +458,23 @@ impl HistoryCache {
 fn give_back_room<T>(entries: &mut VecDeque<T>, live: usize) {
     let room = entries.capacity();
     if room > IDLE_ROOM_MAX && room / 4 > live {
-        entries.shrink_to(live.saturating_mul(3).max(IDLE_ROOM_MAX));
+        shrink(entries, live.saturating_mul(3).max(IDLE_ROOM_MAX));
     }
+}
+
+#[cold]
+fn shrink<T>(entries: &mut VecDeque<T>, room: usize) {
+    entries.shrink_to(room);
+}
+
+#[cold]
+fn take_tombstones(slots: &mut VecDeque<Slot>) {
+    slots.retain(|slot| slot.change.is_some());
+}
+
+#[cold]
+fn take_out(sequences: &mut VecDeque<SequenceNumber>, sequence: SequenceNumber) {
+    sequences.retain(|kept| *kept != sequence);
 }
 
 #[cfg(test)]

@@ -34,8 +34,13 @@ impl Instances {
     fn find(&self, handle: InstanceHandle) -> Option<Slot> {
         match self.recent {
             Some((recent, slot)) if recent == handle => Some(slot),
-            _ => self.index.get(&handle).copied(),
+            _ => self.look_up(handle),
         }
+    }
+
+    #[cold]
+    fn look_up(&self, handle: InstanceHandle) -> Option<Slot> {
+        self.index.get(&handle).copied()
     }
 
     /// The one with this handle.
@@ -49,13 +54,16 @@ impl Instances {
         self.table.get_mut(slot)
     }
 
+    #[cold]
+    fn insert(&mut self, handle: InstanceHandle) -> Slot {
+        let slot = self.table.insert(Instance::default());
+        self.index.insert(handle, slot);
+        slot
+    }
+
     /// Has `change` made to the one with this handle, which is new where it was not known.
     pub(super) fn change(&mut self, handle: InstanceHandle, change: impl FnOnce(&mut Instance)) {
-        let slot = self.find(handle).unwrap_or_else(|| {
-            let slot = self.table.insert(Instance::default());
-            self.index.insert(handle, slot);
-            slot
-        });
+        let slot = self.find(handle).unwrap_or_else(|| self.insert(handle));
         self.recent = Some((handle, slot));
         if let Some(instance) = self.table.get_mut(slot) {
             change(instance);

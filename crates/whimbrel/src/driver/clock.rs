@@ -59,6 +59,7 @@ pub(crate) fn wall() -> Timestamp {
     wall_to_count_from()
 }
 
+#[cold]
 fn wall_to_count_from() -> Timestamp {
     let before = Ticks::learned();
     let wall = wall_read();

@@ -68,14 +68,19 @@ impl Connected {
         }
         match send(&line.socket) {
             Ok(SendOutcome::Refused) | Err(_) => {
-                // Nobody is there any more, or the way has changed.
-                self.change(&lock(&self.changing), |lines| {
-                    lines.retain(|it| !Arc::ptr_eq(it, line));
-                });
+                self.give_up(line);
                 None
             }
             Ok(outcome) => Some(outcome),
         }
+    }
+
+    /// Nobody is there any more, or the way has changed.
+    #[cold]
+    fn give_up(&self, line: &Arc<Line>) {
+        self.change(&lock(&self.changing), |lines| {
+            lines.retain(|it| !Arc::ptr_eq(it, line));
+        });
     }
 
     /// The socket for `to`, if there is one.

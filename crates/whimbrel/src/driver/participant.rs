@@ -399,6 +399,7 @@ impl ParticipantCore {
         self.change(|control, now| control.depart(now));
     }
 
+    #[cold]
     fn reject(&self, reject: Reject) {
         lock(&self.rejects).count(reject.kind);
     }

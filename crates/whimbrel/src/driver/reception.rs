@@ -217,6 +217,7 @@ impl Reception {
         batch.is_drained()
     }
 
+    #[cold]
     fn count_fault(&self) {
         if let Some(watcher) = self.watcher.upgrade() {
             watcher.count_fault();
@@ -283,6 +284,11 @@ impl Reception {
         if self.timer.fires_by(at) {
             return;
         }
+        self.arm_anew(at);
+    }
+
+    #[cold]
+    fn arm_anew(&self, at: Instant) {
         if let Some(watcher) = self.watcher.upgrade() {
             let me: Weak<dyn Timed> = self.me.clone();
             watcher.arm(&self.timer, &me, at);

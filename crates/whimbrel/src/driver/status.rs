@@ -290,6 +290,7 @@ impl EntityStatus {
     }
 
     /// Has listeners told of what came while they were running.
+    #[cold]
     fn see_to_deferred(&self) {
         let kinds = StatusMask(self.deferred.swap(0, Ordering::SeqCst));
         if !kinds.is_empty() {

@@ -125,6 +125,11 @@ impl Bell {
             self.rings.fetch_add(1, Ordering::SeqCst);
             return;
         }
+        self.wake();
+    }
+
+    #[cold]
+    fn wake(&self) {
         let (tasks, bells, seats) = {
             let mut listeners = lock(&self.listeners);
             self.rings.fetch_add(1, Ordering::SeqCst);

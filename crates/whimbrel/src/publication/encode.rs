@@ -136,11 +136,16 @@ impl<T: DdsType> DataWriter<T> {
         let outcome = self.inner.core.write(state, &mut draft, max_blocking);
         outcome.map_err(write_error)?;
         if wants_key || kind.unregisters() {
-            // Its hash was computed from the same octets, so they can be.
-            let key = wants_key.then(|| self.serialized_key(data).ok()).flatten();
-            self.inner.core.lock().note_key(instance, key);
+            self.tell_key(data, instance, wants_key);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn tell_key(&self, data: &T, instance: InstanceHandle, wants_key: bool) {
+        // Its hash was computed from the same octets, so they can be.
+        let key = wants_key.then(|| self.serialized_key(data).ok()).flatten();
+        self.inner.core.lock().note_key(instance, key);
     }
 
     /// `value` or its key, encoded into a buffer of the pool.
@@ -179,6 +184,7 @@ impl<T: DdsType> DataWriter<T> {
     }
 
     /// Compresses what is encoded, which is large enough, where some reader takes that.
+    #[cold]
     fn pack(
         &self,
         value: &T,

@@ -192,8 +192,8 @@ impl Receive for ParticipantCore {
 
     fn settle(&self) {
         let is_unsettled = self.unsettled.load(Ordering::Relaxed);
-        if is_unsettled && self.unsettled.swap(false, Ordering::Relaxed) {
-            self.change(|_, _| ());
+        if is_unsettled {
+            self.settle_now();
         }
     }
 
@@ -218,8 +218,18 @@ impl Receive for ParticipantCore {
         }
     }
 
+    #[cold]
     fn note_receive_error(&self, _error: &io::Error) {
         self.receive_errors.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl ParticipantCore {
+    #[cold]
+    fn settle_now(&self) {
+        if self.unsettled.swap(false, Ordering::Relaxed) {
+            self.change(|_, _| ());
+        }
     }
 }
 

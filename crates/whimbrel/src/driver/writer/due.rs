@@ -25,6 +25,11 @@ impl WriterCore {
         if self.timer.fires_by(at) {
             return;
         }
+        self.arm_anew(at);
+    }
+
+    #[cold]
+    fn arm_anew(&self, at: Instant) {
         let me: Weak<dyn Timed> = self.me.clone();
         self.engine.arm(&self.timer, &me, at);
     }
