@@ -165,6 +165,7 @@ pub struct BufferMut {
 
 impl BufferMut {
     /// The bytes, to be filled.
+    #[inline(always)]
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         // The slab is unshared by construction, so `make_mut` never clones.
         let bytes = Arc::make_mut(&mut self.slab);

@@ -167,6 +167,7 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system refuses this destination or size; other datagrams may still pass.
+    #[inline(always)]
     pub fn send(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         if self.faults.is_some() || self.tap.is_some() {
             return self.send_watched(to, parts);
@@ -267,6 +268,7 @@ impl UdpSocket {
     /// Whether threads can wait in the receive call.
     pub const CAN_WAIT: bool = sys::CAN_WAIT;
 
+    #[inline(always)]
     fn receive(&self, batch: &mut RecvBatch, wait: Wait) -> io::Result<usize> {
         let plainly =
             !self.tells_destination.load(Ordering::Relaxed) && !self.joining.is_in_force();
@@ -292,6 +294,7 @@ impl UdpSocket {
         (self.peer != Some(to)).then(|| named(to))
     }
 
+    #[inline(always)]
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let name = self.name_of(to);
         let name = name.as_ref();
@@ -374,6 +377,7 @@ fn with_slices<R>(parts: &[&[u8]], run: impl FnOnce(&[IoSlice<'_>]) -> R) -> R {
 }
 
 /// As [`attempt`], marked.
+#[inline(always)]
 fn try_send(send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcome> {
     marks::sending(|| attempt(send))
 }

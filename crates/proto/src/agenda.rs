@@ -41,6 +41,7 @@ impl<K: Copy + Ord> Agenda<K> {
     }
 
     /// The next deadline of all `entries`, each of which has the deadline that `due` says.
+    #[inline(always)]
     pub(crate) fn next<V>(
         &self,
         entries: &BTreeMap<K, V>,
@@ -66,6 +67,7 @@ impl<K: Copy + Ord> Agenda<K> {
     }
 
     /// The entries with deadlines up to `now`, in order of their keys.
+    #[inline(always)]
     pub(crate) fn due<V>(
         &mut self,
         now: Instant,

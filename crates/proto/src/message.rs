@@ -198,6 +198,7 @@ impl MessageBuilder {
         self.clear();
     }
 
+    #[inline(always)]
     fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
         if let Some(sample_bytes) = self.bulk {
             return outbox.send_bulk(to, slices, sample_bytes);
@@ -239,6 +240,7 @@ impl MessageBuilder {
     }
 
     /// The octets of `payload` in `range`, and padding.
+    #[inline(always)]
     fn payload(&mut self, payload: &GatheredBytes, range: Range<usize>) {
         let pad = padding(range.len(), 4);
         let small = payload.get(range.clone());
@@ -292,6 +294,7 @@ impl MessageBuilder {
     }
 
     /// INFO_TS, unless the submessages before it have the same timestamp. RTPS 2.5 §8.3.8.9.
+    #[inline(always)]
     pub fn timestamp(&mut self, timestamp: Timestamp) {
         if self.timestamp != Some(timestamp) {
             self.timestamp = Some(timestamp);
@@ -304,6 +307,7 @@ impl MessageBuilder {
     ///
     /// Changes without data carry their key, status info and key hash; `inline_qos` adds an inline
     /// QoS list for readers that expect one.
+    #[inline(always)]
     pub fn data(
         &mut self,
         (reader, writer): (EntityId, EntityId),

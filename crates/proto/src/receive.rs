@@ -246,7 +246,7 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// Where `raw` is one without inline QoS, with its writer and readers.
-    #[inline]
+    #[inline(always)]
     fn parse(
         raw: &RawSubmessage<'a>,
         timestamp: Timestamp,
@@ -329,6 +329,7 @@ fn plain_change(
 }
 
 /// `payload`, which lies in `datagram`, as a slice of it.
+#[inline(always)]
 fn part_of(datagram: &SharedBytes, payload: &[u8]) -> SharedBytes {
     if payload.is_empty() {
         return SharedBytes::default();

@@ -35,6 +35,7 @@ impl<'a> Submessages<'a> {
     ///
     /// # Errors
     /// Those of [`Header::parse`], and `Integrity`.
+    #[inline(always)]
     pub fn new(datagram: &'a [u8]) -> Result<(Header, Self), Reject> {
         let header = Header::parse(datagram)?;
         let submessages = Self {
@@ -59,6 +60,7 @@ impl<'a> Submessages<'a> {
         self.position >= self.datagram.len()
     }
 
+    #[inline(always)]
     fn read(&mut self) -> Result<RawSubmessage<'a>, Reject> {
         let rest = self.datagram.get(self.position..).unwrap_or_default();
         let mut cursor = ReadCursor::new(rest, Endian::Big);

@@ -99,6 +99,7 @@ impl BufferPool {
     }
 
     /// A known slab that is not in use.
+    #[inline(always)]
     fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
         if self.grows
@@ -168,6 +169,7 @@ impl BufferPool {
     }
 
     /// Freezes `buffer`; its slab comes back when the last slice of it is dropped.
+    #[inline(always)]
     pub fn share(&mut self, mut buffer: BufferMut) -> SharedBytes {
         if buffer.stale {
             buffer.bytes();

@@ -111,6 +111,7 @@ impl RecvBatch {
 
     /// Receives from `socket`, which is bound to `port`; `plainly` where it tells nothing of a
     /// datagram but its source.
+    #[inline(always)]
     pub(super) fn receive(
         &mut self,
         socket: &Socket,

@@ -97,6 +97,7 @@ impl ReaderCache {
     }
 
     /// The slot of a known instance.
+    #[inline(always)]
     pub(super) fn find(&mut self, handle: InstanceHandle) -> Option<Slot> {
         if let Some((recent, slot)) = self.recent
             && recent == handle

@@ -22,6 +22,7 @@ const STAYS_COUNTED_BYTES: usize = 8192;
 
 impl ReaderCache {
     /// The slot of `instance`, where data of `writer` can be kept beside it.
+    #[inline(always)]
     pub(crate) fn lone_place(&mut self, instance: InstanceHandle, writer: Guid) -> Option<Slot> {
         if !self.is_empty() {
             return None;
@@ -113,6 +114,7 @@ impl ReaderCache {
     }
 
     /// Puts the sample that is beside its instance, if there is one, into it.
+    #[inline(always)]
     pub(super) fn seat_lone(&mut self) {
         if let Some(lone) = self.take_out_lone() {
             self.seat(lone);

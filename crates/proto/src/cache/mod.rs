@@ -185,6 +185,7 @@ impl ReaderCache {
     }
 
     /// Whether a sample of `instance` would find room with no other instance giving way.
+    #[inline(always)]
     pub fn admits(&mut self, instance: InstanceHandle) -> bool {
         let instance = self.known_as(instance);
         self.seat_lone();

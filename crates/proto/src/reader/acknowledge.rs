@@ -43,6 +43,7 @@ const NACK_FRAGS_MAX: usize = 6;
 
 impl Reader {
     /// When this reader wants to be called again, and why.
+    #[inline(always)]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let next = self.agenda.next(&self.writers, |it| it.due(&self.config));
         earlier(next, self.spares.until().map(|at| (at, Reason::Reassembly)))

@@ -158,6 +158,7 @@ impl WriterProxy {
 
     /// True for a plain sample that is the next in order of a reliable writer of which nothing else
     /// is under way, with room in the budget beside `more` octets.
+    #[inline(always)]
     fn passes(&self, config: &ReaderConfig, data: &Incoming, more: usize) -> bool {
         let needed = arrival_bytes(config, data.payload.slab_len()).saturating_add(more);
         config.reliable

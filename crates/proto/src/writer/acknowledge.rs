@@ -215,6 +215,7 @@ impl Writer {
     }
 
     /// True when some reader owes an answer.
+    #[inline(always)]
     fn is_owed(&mut self) -> bool {
         if !self.config.reliable {
             return false;
@@ -303,6 +304,7 @@ impl Writer {
     }
 
     /// Plans the next periodic heartbeat where somebody owes an answer.
+    #[inline(always)]
     pub(super) fn arm_heartbeat(&mut self, now: Instant) {
         if !core::mem::take(&mut self.heartbeat.reconsider) {
             return;
@@ -337,6 +339,7 @@ impl Writer {
     }
 
     /// When this writer wants to be called again, and why.
+    #[inline(always)]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let mut next = self.heartbeat.next_at.map(|at| (at, Reason::Heartbeat));
         next = earlier(next, self.repairs.next(&self.readers, ReaderProxy::due));
@@ -367,6 +370,7 @@ impl Writer {
         silent.min(stuck)
     }
 
+    #[inline(always)]
     fn stuck_at(&self) -> Option<Deadline> {
         let since = self.blocked_since?;
         self.holding_readers()

@@ -29,6 +29,7 @@ impl Writer {
     }
 
     /// Sends whatever is due at `now`.
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let Some(mut batches) = self.batches.take() else {
             self.transmit(now, outbox);

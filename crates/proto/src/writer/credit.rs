@@ -42,6 +42,7 @@ struct Listener {
 
 impl Listener {
     /// What may leave to it, of all that left.
+    #[inline(always)]
     fn room(&self, sent_bytes: u64) -> u64 {
         let under_way = sent_bytes.saturating_sub(self.taken_bytes);
         self.window_bytes.saturating_sub(under_way)
@@ -132,6 +133,7 @@ impl Credit {
 
     /// Octets that may leave now; `None` where nobody is waited for. The last datagram may be
     /// larger than what is left.
+    #[inline(always)]
     pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
         if !self.asks() {
             return None;

@@ -42,6 +42,7 @@ impl Endings {
     }
 
     /// `instance` is written or registered again: a disposal of it is forgotten.
+    #[inline(always)]
     pub(super) fn revive(&mut self, instance: InstanceHandle) {
         let Some(sequence) = self.of.get(&instance).copied() else {
             return;

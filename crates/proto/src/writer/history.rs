@@ -328,6 +328,7 @@ impl HistoryCache {
         (slot.sequence == sequence).then_some(guess)
     }
 
+    #[inline(always)]
     fn position(&self, sequence: SequenceNumber) -> Option<usize> {
         self.guess(sequence).or_else(|| self.search(sequence).ok())
     }
@@ -344,6 +345,7 @@ impl HistoryCache {
     }
 
     /// The oldest kept change numbered `from` or later.
+    #[inline(always)]
     pub(super) fn next_from(&self, from: SequenceNumber) -> Option<&Change> {
         let start = match self.guess(from) {
             Some(at) => at,
@@ -383,6 +385,7 @@ impl HistoryCache {
     }
 
     /// Leaves a tombstone at `at`; false where there is one.
+    #[inline(always)]
     fn vacate(&mut self, at: usize) -> bool {
         let Some(slot) = self.slots.get_mut(at) else {
             return false;
@@ -399,6 +402,7 @@ impl HistoryCache {
     }
 
     /// Drops tombstones where that is cheap or they are many, and gives back room.
+    #[inline(always)]
     fn sweep(&mut self) {
         while self.slots.front().is_some_and(|slot| slot.change.is_none()) {
             self.slots.pop_front();
@@ -409,6 +413,7 @@ impl HistoryCache {
         give_back_room(&mut self.slots, self.live);
     }
 
+    #[inline(always)]
     fn forget_in_instance(&mut self, instance: InstanceHandle, sequence: SequenceNumber) {
         let Some(known) = self.instances.get_mut(instance) else {
             return;

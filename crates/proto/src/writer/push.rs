@@ -115,6 +115,7 @@ impl Writer {
     }
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
+    #[inline(always)]
     fn begin_push(&mut self, sealed: bool) -> Box<MessageBuilder> {
         let mut message = if sealed {
             self.bundle.is_sealed = false;
@@ -135,6 +136,7 @@ impl Writer {
     }
 
     /// Adds a whole change to `message`.
+    #[inline(always)]
     pub(super) fn put_change(&self, message: &mut MessageBuilder, change: &Change) {
         message.timestamp(change.timestamp);
         let ids = (EntityId::UNKNOWN, self.config.guid.entity);

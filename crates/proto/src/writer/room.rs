@@ -67,6 +67,7 @@ impl Writer {
     }
 
     /// True where `sequence` has left, has nowhere to go, or is in the message of a bundle by now.
+    #[inline(always)]
     fn has_left(&mut self, sequence: SequenceNumber) -> bool {
         sequence <= self.pushed || self.audience.destinations().is_empty() || self.seal()
     }

@@ -48,6 +48,7 @@ impl Writer {
 
     /// Octets of the largest change under way, while there are large ones: what belongs to them
     /// must not overtake them.
+    #[inline(always)]
     fn bulk_bytes(&self) -> Option<usize> {
         let form = self.forms.shared();
         let next = self.history.next_from(self.pushed.next());
@@ -383,6 +384,7 @@ impl Writer {
     }
 
     /// The readers that are to hear what there is, in order.
+    #[inline(always)]
     fn take_heartbeats_due(&mut self, now: Instant) -> Vec<Guid> {
         let mut due = core::mem::take(&mut self.heartbeats_due);
         due.retain(|guid| {

@@ -119,6 +119,7 @@ pub(crate) fn both() -> (Instant, Timestamp) {
 /// The wall clock at `now`, which is what the monotonic one has just shown. Within a
 /// [`RECKONED_MAX`] of reading it a thread reckons it from the other: so long after it was stepped
 /// it may be as before.
+#[inline(always)]
 pub(crate) fn wall_at(now: Instant) -> Timestamp {
     let known = READ.try_with(Cell::get).ok().flatten();
     if let Some((at, wall)) = known

@@ -217,6 +217,7 @@ impl Handed {
 }
 
 /// Drops values of the program, whose destructors are its own. Call it without a lock.
+#[inline(always)]
 pub(super) fn discard(values: Vec<SharedValue>) {
     for value in values {
         let _ = contain(|| drop(value));

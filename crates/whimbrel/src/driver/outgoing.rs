@@ -85,6 +85,7 @@ impl Outgoing {
     ///
     /// # Errors
     /// As of [`UdpSocket::send`].
+    #[inline(always)]
     pub(crate) fn send(
         &self,
         to: SocketAddr,

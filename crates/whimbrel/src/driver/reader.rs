@@ -149,6 +149,7 @@ impl ReaderCore {
     }
 
     /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
+    #[inline(always)]
     fn drain(&self, state: MutexGuard<'_, ReaderState>, now: Instant) {
         let news = self.settle(state, now);
         self.status.tell(news);

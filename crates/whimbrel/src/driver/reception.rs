@@ -197,6 +197,7 @@ impl Reception {
     }
 
     /// Hands over what was received at `now`; true when there was no more.
+    #[inline(always)]
     fn deliver(
         &self,
         now: Instant,
@@ -280,6 +281,7 @@ impl Reception {
         }
     }
 
+    #[inline(always)]
     fn arm(&self, at: Instant) {
         if self.timer.fires_by(at) {
             return;

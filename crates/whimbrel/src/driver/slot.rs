@@ -113,6 +113,7 @@ impl CallbackSlot {
 
     /// After the turn was given back, without a lock; true where somebody wanted to run the
     /// listener meanwhile.
+    #[inline(always)]
     fn end_turn(&self) -> bool {
         let mut replaced = Replaced::default();
         self.give_back(&mut replaced);

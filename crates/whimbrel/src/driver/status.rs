@@ -282,6 +282,7 @@ impl EntityStatus {
         }
     }
 
+    #[inline(always)]
     fn enqueue(&self, kinds: StatusMask) {
         self.pending.fetch_or(kinds.0, Ordering::SeqCst);
         if !self.queued.swap(true, Ordering::SeqCst) {
@@ -321,6 +322,7 @@ impl EntityStatus {
 
     /// Has the listener at `level`, which is this one or one that it lies in, told of `kinds`; true
     /// where it was, false where it will be or there is none.
+    #[inline(always)]
     fn call_at(&self, level: &Self, owner: Owner, kinds: StatusMask) -> bool {
         let ran = level.listener.run(owner, kinds);
         let again = match ran {

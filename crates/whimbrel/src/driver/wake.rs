@@ -426,6 +426,7 @@ impl<'a> Place<'a> {
         }
     }
 
+    #[inline(always)]
     fn stand_up(&mut self) {
         if let Some(seat) = self.seat.take() {
             let mut listeners = lock(&self.bell.listeners);

@@ -54,6 +54,7 @@ impl Encoded {
 
     /// The change of `kind` that it is, with its payload in a slab of the writer and where the
     /// value has it. A buffer that is free then is kept for what this thread writes next.
+    #[inline(always)]
     pub(super) fn into_change(
         self,
         kind: ChangeKind,
@@ -110,6 +111,7 @@ impl<T: DdsType> DataWriter<T> {
 
     /// Writes what is encoded, now unless `at` says when, and shares it with readers of this
     /// process where it is a value too.
+    #[inline(always)]
     pub(super) fn put_encoded(
         &self,
         (kind, data): (ChangeKind, &T),
@@ -151,6 +153,7 @@ impl<T: DdsType> DataWriter<T> {
     /// `value` or its key, encoded into a buffer of the pool.
     ///
     /// The type's own code runs without a lock: it may panic, and call whatever it likes.
+    #[inline(always)]
     pub(super) fn encode(&self, kind: ChangeKind, value: &T) -> Result<Encoded, Error> {
         let instance = instance_of(value)?;
         let spare = SPARE.try_with(Cell::take).ok().flatten();

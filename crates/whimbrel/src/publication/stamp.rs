@@ -21,6 +21,7 @@ impl Stamp {
     }
 
     /// Now, and what the monotonic clock says.
+    #[inline(always)]
     pub(super) fn with_start() -> (Self, Option<Instant>) {
         let (began, now) = clock::both();
         (Self::by_clock(now), Some(began))

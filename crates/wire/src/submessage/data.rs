@@ -59,6 +59,7 @@ impl<'a> Data<'a> {
     /// Where both or impossible contents are flagged `EnumValue`, where octetsToInlineQos is too
     /// small `Length`, a number below 1 `SequenceNumber`, malformed inline QoS (see
     /// [`ParameterList::parse`]), `Truncated`. RTPS 2.5 §8.3.8.2.3.
+    #[inline(always)]
     pub fn parse(flags: u8, body: &'a [u8]) -> Result<Self, Reject> {
         let mut cursor = body_cursor(flags, body);
         let content = match (flags & FLAG_DATA != 0, flags & FLAG_KEY != 0) {
@@ -138,6 +139,7 @@ pub(super) fn skip_to_known(cursor: &mut ReadCursor<'_>, known: u16) -> Result<u
     }
 }
 
+#[inline(always)]
 pub(super) fn read_inline_qos<'a>(
     cursor: &mut ReadCursor<'a>,
     present: bool,

@@ -35,6 +35,7 @@ impl InfoTimestamp {
     }
 
     /// Appends the submessage.
+    #[inline(always)]
     pub fn compose(&self, out: &mut Vec<u8>, endian: Endian) {
         let kind = SubmessageKind::INFO_TS;
         match self.time {

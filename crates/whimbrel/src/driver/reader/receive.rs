@@ -41,6 +41,7 @@ impl Arrival<'_> {
 
 impl ReaderCore {
     /// The lock, after `arrival` that has something for this reader was counted.
+    #[inline(always)]
     fn lock_for(&self, arrival: Arrival<'_>) -> MutexGuard<'_, ReaderState> {
         let mut state = self.lock();
         if let Some(bundle) = arrival.bundle {

@@ -122,6 +122,7 @@ impl Sockets {
     }
 
     /// Sends, waiting a little for room in the send buffer.
+    #[inline(always)]
     fn send_waiting(
         &self,
         by: &Outgoing,

@@ -92,6 +92,7 @@ impl WriterCore {
     }
 
     /// Notes how much waits, but not every little that is added.
+    #[inline(always)]
     pub(super) fn count_waiting(&self, state: &mut WriterState) {
         let bytes = state.machine.waiting_bytes();
         let more = bytes.saturating_sub(state.waiting_bytes);

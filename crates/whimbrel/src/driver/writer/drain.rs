@@ -20,6 +20,7 @@ impl WriterCore {
     }
 
     /// As [`WriterCore::drain`], but new samples leave with those of other writers in `shared`.
+    #[inline(always)]
     pub(super) fn drain_with(
         &self,
         mut state: MutexGuard<'_, WriterState>,
@@ -50,6 +51,7 @@ impl WriterCore {
         self.settle_with(state, now, None)
     }
 
+    #[inline(always)]
     fn settle_with(
         &self,
         mut state: MutexGuard<'_, WriterState>,
@@ -95,7 +97,7 @@ impl WriterCore {
     }
 
     /// Sends what is due.
-    #[inline]
+    #[inline(always)]
     fn transmit(&self, state: &mut WriterState, now: Instant, shared: Option<&mut Shared>) {
         let WriterState {
             machine, packer, ..

@@ -15,6 +15,7 @@ impl WriterState {
     /// An encoded sample as it enters history: where that has many, one that is small takes no more
     /// room than it must, so that all of them stay near. Then there is also a buffer of that size
     /// for the next one, of which no copy need be made.
+    #[inline(always)]
     pub(crate) fn kept(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
         let len = encoded.filled().len();
         let compact = len <= COMPACT_BYTES_MAX && self.machine.history_len() >= COMPACT_FROM;

@@ -82,6 +82,7 @@ impl WriterCore {
     }
 
     /// Puts the change into history and hands it to neighbours.
+    #[inline(always)]
     pub(super) fn append(
         &self,
         state: &mut WriterState,
