@@ -336,7 +336,7 @@ fn named(to: SocketAddr) -> SockAddr {
 /// Hands `parts` to `send` as the system takes them most quickly: few octets as one part, and many
 /// from where it copies them quickly.
 #[inline]
-fn arranged<R>(parts: &[&[u8]], send: impl Fn(&[&[u8]]) -> R) -> R {
+fn arranged<R>(parts: &[&[u8]], send: impl FnOnce(&[&[u8]]) -> R) -> R {
     if !placing::is_read_quickly(parts) {
         return placing::with_copy(parts, |whole| send(&[whole]));
     }

@@ -191,8 +191,7 @@ impl Receive for ParticipantCore {
     }
 
     fn settle(&self) {
-        let is_unsettled = self.unsettled.load(Ordering::Relaxed);
-        if is_unsettled {
+        if self.unsettled.load(Ordering::Relaxed) {
             self.settle_now();
         }
     }
