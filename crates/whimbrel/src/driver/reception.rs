@@ -10,6 +10,7 @@
 //! keep their order.
 
 mod habit;
+mod room;
 mod seat;
 mod spin;
 #[cfg(all(test, not(shuttle)))]
@@ -23,6 +24,7 @@ use whimbrel_net::poll::Token;
 use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
 use self::habit::{AWAY_MAX, Habit};
+use self::room::Room;
 use self::spin::Spin;
 use super::audience;
 use super::clock;
@@ -101,6 +103,9 @@ struct Desk {
     seen_at: Instant,
     proof: Proof,
     spin: Spin,
+    room: Room,
+    /// The next call is for several datagrams.
+    asks_for_several: bool,
     habit: Habit,
     /// Others waited when something arrived last.
     others_waited: bool,
@@ -145,6 +150,8 @@ impl Reception {
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
+            room: Room::new(),
+            asks_for_several: true,
             habit: Habit::new(),
             others_waited: false,
         };
@@ -185,7 +192,7 @@ impl Reception {
         let Some(participant) = self.participant.upgrade() else {
             return;
         };
-        desk.batch.set_room(BATCH);
+        desk.ask_for_several(true);
         for _ in 0..ROUNDS_MAX {
             let received = self.socket.recv_batch(&mut desk.batch);
             let is_last = self.deliver(clock::now(), received, &mut desk.batch, &*participant);
@@ -358,6 +365,11 @@ impl Timed for Reception {
 }
 
 impl Desk {
+    fn ask_for_several(&mut self, several: bool) {
+        self.asks_for_several = several;
+        self.batch.set_room(if several { BATCH } else { 1 });
+    }
+
     fn trim(&mut self) {
         if self.batch.wants_trim() {
             self.trim_at(clock::now());

@@ -6,7 +6,7 @@ use std::time::Duration as StdDuration;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::{RecvBatch, UdpSocket};
 
-use super::{BATCH, Desk, Proof, ROUNDS_MAX, Reception};
+use super::{Desk, Proof, ROUNDS_MAX, Reception};
 use crate::driver::audience;
 use crate::driver::clock;
 use crate::driver::contain::contain;
@@ -29,9 +29,6 @@ const FAILURE_STANDS: Duration = Duration::from_secs(10);
 
 /// Waits in a row that end with news for others only before a thread leaves the seat to them.
 const FOR_OTHERS_MAX: usize = 2;
-
-/// Receives that took less time than this found something there already.
-const AT_ONCE: Duration = Duration::from_micros(2);
 
 /// The right to receive from a socket; given up when dropped.
 pub(in crate::driver) struct Seat {
@@ -161,7 +158,7 @@ impl Reception {
             self.is_closed.store(true, Ordering::SeqCst);
             return false;
         };
-        desk.batch.set_room(BATCH);
+        desk.ask_for_several(true);
         for _ in 0..PROOF_TRIES {
             let sent = self.socket.interrupt();
             if sent.is_err() || self.socket.wait_readable(PROOF_MAX).is_err() {
@@ -172,7 +169,7 @@ impl Reception {
                 let is_last = self.deliver(clock::now(), received, &mut desk.batch, &*participant);
                 if desk.batch.interrupts() > 0 {
                     desk.proof = Proof::Given;
-                    desk.batch.set_room(1);
+                    desk.ask_for_several(false);
                     participant.settle();
                     return true;
                 }
@@ -220,8 +217,11 @@ impl Reception {
         let received = self.receive_blocked(desk, deadline, is_rung);
         desk.seen_at = clock::now();
         let took = desk.seen_at.since(started);
-        // One alone is quicker; more at a time where they come faster than they are handled.
-        desk.batch.set_room(if took < AT_ONCE { BATCH } else { 1 });
+        let count = *received.as_ref().unwrap_or(&0);
+        let wants_several = desk.room.wants_several(desk.asks_for_several, took, count);
+        if wants_several != desk.asks_for_several {
+            desk.ask_for_several(wants_several);
+        }
         desk.spin.note_blocked(started, desk.seen_at);
         received
     }
