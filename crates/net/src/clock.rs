@@ -10,6 +10,10 @@ use crate::sys;
 /// How long the counter is watched before it is believed.
 const WATCH: Duration = Duration::from_millis(20);
 
+/// As [`WATCH`], before anything is known: enough for the spans of some milliseconds that are reckoned
+/// until more is.
+const FIRST_WATCH: Duration = Duration::from_millis(5);
+
 /// How often the counter and the system's clock are read together; the quickest time counts.
 const READINGS: usize = 9;
 
@@ -43,7 +47,7 @@ pub struct Ticks(u64);
 
 impl Ticks {
     /// This moment; `None` where there is no such counter, and until it is known how fast it
-    /// counts, which takes 40 ms. Nobody waits for that: whoever asks now and then lets it be
+    /// counts, which takes 10 ms. Nobody waits for that: whoever asks now and then lets it be
     /// learned, and then followed as the system corrects its clocks.
     pub fn learned() -> Option<Self> {
         if !COUNTER.stands(sys::has_counter) {
@@ -52,7 +56,9 @@ impl Ticks {
         // Whoever finds another at it has no more to add.
         if let Ok(mut watched) = WATCHED.try_lock() {
             let since = watched.as_ref().map(|it| it.at.elapsed());
-            if since.is_none_or(|it| it >= WATCH) {
+            let is_known = PER_TICK.load(Ordering::Relaxed) > 0;
+            let watch = if is_known { WATCH } else { FIRST_WATCH };
+            if since.is_none_or(|it| it >= watch) {
                 let now = Watched::begun(watched.as_ref(), reading());
                 let before = watched.as_ref().and_then(|it| it.per_tick);
                 if let Some(per_tick) = believed(before, now.per_tick) {

@@ -38,7 +38,6 @@ pub(crate) const fn span(span: Duration) -> StdDuration {
 }
 
 /// How long until `at`; `None` for never.
-#[cfg(not(shuttle))]
 pub(crate) fn until(at: Instant) -> Option<StdDuration> {
     if at == Instant::FAR_FUTURE {
         return None;
@@ -73,21 +72,27 @@ fn wall_to_count_from() -> Timestamp {
     wall
 }
 
-/// When to look whether the system still keeps time by the processor's counter.
+/// When to look whether the system still keeps time by the processor's counter, and whether it is
+/// known how fast that counts: best before anything is written that is stamped by it.
 #[derive(Debug)]
 pub(super) struct CounterWatch {
     next_at: Instant,
+    has_learned: bool,
 }
 
 impl CounterWatch {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             next_at: now.after(COUNTER_PERIOD),
+            has_learned: Ticks::learned().is_some(),
         }
     }
 
     /// Looks, where that is due.
     pub(super) fn look(&mut self, now: Instant) {
+        if !self.has_learned {
+            self.has_learned = Ticks::learned().is_some();
+        }
         if self.is_due(now) {
             look_at_counter();
         }
