@@ -303,6 +303,36 @@ impl Writer {
         self.has_news() && reader.wants_heartbeat(self.pushed)
     }
 
+    /// True when readers may as well be asked along with what leaves just now: they are to be soon.
+    pub(super) fn may_ask_along(&self, now: Instant) -> bool {
+        let soon = now.after(self.heartbeat.period.divided_by(ALONG_SHARE));
+        let is_due = self.heartbeat.next_at.is_some_and(|at| at <= soon);
+        let asks = |it: &ReaderProxy| self.owes(it) && it.may_be_asked(now, self.pushed);
+        is_due && self.readers.values().any(asks)
+    }
+
+    /// All readers were asked along with new changes, in place of the periodic heartbeat.
+    pub(super) fn note_asked_along(&mut self, now: Instant) {
+        let periods = (self.heartbeat_period(), self.config.heartbeat_period_max);
+        let pushed = self.pushed;
+        let has_news = self.has_news();
+        for reader in self.readers.values_mut() {
+            if has_news && reader.wants_heartbeat(pushed) {
+                reader.note_asked(now, pushed, periods);
+                reader.expect_answer(now);
+            }
+        }
+        self.lengthen_heartbeat_period(now);
+    }
+
+    /// Readers were asked; they get more time to answer before they are asked again.
+    pub(super) fn lengthen_heartbeat_period(&mut self, now: Instant) {
+        self.heartbeat.reconsider = true;
+        let doubled = self.heartbeat.period.times(2);
+        self.heartbeat.period = doubled.min(self.config.heartbeat_period_max);
+        self.heartbeat.next_at = self.next_question_at(now);
+    }
+
     /// Plans the next periodic heartbeat where somebody owes an answer.
     #[inline(always)]
     pub(super) fn arm_heartbeat(&mut self, now: Instant) {
@@ -412,6 +442,9 @@ pub(super) fn ask_every(samples_max: usize) -> u32 {
     let share = samples_max.wrapping_div(8).min(256);
     u32::try_from(half.max(share)).unwrap_or(u32::MAX)
 }
+
+/// Readers are asked along with new changes where so small a share of the period is left.
+const ALONG_SHARE: u32 = 16;
 
 /// Shortest time between two piggybacked heartbeats on a busy writer.
 pub(super) const PIGGYBACK_PERIOD: Duration = Duration::from_millis(1);

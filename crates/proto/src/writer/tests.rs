@@ -1,5 +1,6 @@
 //! A writer and a reader joined by hand, without network or clock.
 
+mod asking;
 mod bundles;
 mod controlled;
 mod instances;

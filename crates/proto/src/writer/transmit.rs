@@ -174,13 +174,18 @@ impl Writer {
         let bytes_max = self.config.unacknowledged_bytes_max;
         // Where the window is the only limit it says when.
         let counts = !limited || self.config.samples_max < usize::MAX;
+        let every = ask_every(self.config.samples_max);
+        // Where HISTORY keeps few, however many are written, nobody need say so often what he has.
+        let kept = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
         let ask = (limited && self.window.wants_question(bytes_max))
-            || (counts && timer.pushed_since_asked >= ask_every(self.config.samples_max));
+            || (counts && timer.pushed_since_asked.min(kept) >= every);
         let old = timer
             .sent_at
             .is_none_or(|at| now.since(at) >= PIGGYBACK_PERIOD);
         let is_due = old || timer.pushed_since_sent >= PIGGYBACK_CHANGES;
         let ask = ask || (self.pushes.last() == self.pushed && self.wants_room_soon());
+        let along = self.may_ask_along(now);
+        let ask = ask || along;
         if ask || is_due {
             self.leave_room(HEARTBEAT_BYTES, message, outbox);
             let fields = self.heartbeat_fields(SequenceNumber::FIRST, !ask);
@@ -188,6 +193,9 @@ impl Writer {
             self.note_heartbeat(now, ask);
             if ask {
                 self.note_question_to_all(now);
+            }
+            if along {
+                self.note_asked_along(now);
             }
         }
     }
@@ -407,10 +415,7 @@ impl Writer {
                     reader.expect_answer(now);
                 }
             }
-            self.heartbeat.reconsider = true;
-            let doubled = self.heartbeat.period.times(2);
-            self.heartbeat.period = doubled.min(self.config.heartbeat_period_max);
-            self.heartbeat.next_at = self.next_question_at(now);
+            self.lengthen_heartbeat_period(now);
         }
         due.sort_unstable();
         due.dedup();
