@@ -249,11 +249,17 @@ impl EntityStatus {
 
     /// Replaces the listener; a new one is told of what has changed already.
     pub(crate) fn set_listener(&self, listener: Option<Callback>, kinds: StatusMask) {
+        let hears_data = listener.is_some() && kinds.intersects(DATA);
         let replaced = self.listener.set(listener, kinds);
         if replaced.again {
             self.see_to_deferred();
         }
         self.retell(kinds);
+        if hears_data {
+            // Nothing to tell, but the callback thread waits where the first sample comes, which
+            // is not handed on to it by another then.
+            self.enqueue(StatusMask::NONE);
+        }
         drop(replaced.old);
     }
 
