@@ -32,6 +32,8 @@ impl Watch for Hasty {
         });
     }
 
+    fn postpone(&self, _slot: &TimerSlot, _at: Instant) {}
+
     fn disarm(&self, _slot: &TimerSlot) {}
 
     fn count_fault(&self) {}
