@@ -81,11 +81,13 @@ impl Writer {
     /// network lies between that may hold less.
     fn window_bytes(&self, reader: &MatchedReader) -> u64 {
         let usual = self.config.burst_bytes;
-        if reader.message_bytes_max < LOCAL_MESSAGE_BYTES_MIN {
+        let held = u64::from(reader.receive_buffer_bytes);
+        if reader.message_bytes_max < LOCAL_MESSAGE_BYTES_MIN || held == 0 {
             return usual;
         }
-        let held = u64::from(reader.receive_buffer_bytes / 2);
-        held.min(self.config.local_burst_bytes_max).max(usual)
+        // Half is for others that send to the same sockets, where that leaves enough.
+        let shared = (held / 2).min(self.config.local_burst_bytes_max);
+        shared.max(usual.min(held))
     }
 
     /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.
