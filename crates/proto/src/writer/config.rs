@@ -115,7 +115,7 @@ impl WriterConfig {
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
             burst_bytes: 256 * 1024,
-            local_burst_bytes_max: 512 * 1024,
+            local_burst_bytes_max: 1536 * 1024,
             bundling: Bundling::Off,
             shared_rate: None,
             packed_messages: CompressionIds::NONE,
