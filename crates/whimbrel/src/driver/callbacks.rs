@@ -114,3 +114,26 @@ enum Task {
     Tell(Weak<dyn Dispatch>),
     End,
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use whimbrel_base::status::StatusKind;
+
+    use super::*;
+    use crate::driver::status::EntityStatus;
+
+    #[test]
+    fn the_thread_is_there_before_the_first_sample_and_only_where_listeners_hear_of_data() {
+        for (kind, wanted) in [
+            (StatusKind::SampleLost, false),
+            (StatusKind::DataAvailable, true),
+        ] {
+            let callbacks = Arc::new(Callbacks::default());
+            let status = EntityStatus::new(&callbacks, None);
+            let listener: Callback = Box::new(|_, _| ());
+            status.set_listener(Some(listener), StatusMask::of(kind));
+            assert_eq!(lock(&callbacks.queue).thread.is_some(), wanted, "{kind:?}");
+            callbacks.stop().into_iter().for_each(Worker::join);
+        }
+    }
+}
