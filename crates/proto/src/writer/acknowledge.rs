@@ -303,22 +303,25 @@ impl Writer {
         self.has_news() && reader.wants_heartbeat(self.pushed)
     }
 
-    /// True when readers may as well be asked along with what leaves just now: they are to be soon.
+    /// True when readers may as well be asked along with what leaves just now: they are to be
+    /// soon. Who never answered must hear where its own data starts, which only a question of its
+    /// own says.
     pub(super) fn may_ask_along(&self, now: Instant) -> bool {
         let soon = now.after(self.heartbeat.period.divided_by(ALONG_SHARE));
         let is_due = self.heartbeat.next_at.is_some_and(|at| at <= soon);
-        let asks = |it: &ReaderProxy| self.owes(it) && it.may_be_asked(now, self.pushed);
-        is_due && self.readers.values().any(asks)
+        let all_know = |it: &ReaderProxy| it.confirmed && !it.behind;
+        is_due
+            && self.aside == 0
+            && self.readers.values().all(all_know)
+            && self.readers.values().any(|it| self.owes(it))
     }
 
-    /// All readers were asked along with new changes, in place of the periodic heartbeat.
+    /// All readers were asked along with new changes, in place of the periodic heartbeat. Where
+    /// that is lost they are asked after a period as if for the first time.
     pub(super) fn note_asked_along(&mut self, now: Instant) {
-        let periods = (self.heartbeat_period(), self.config.heartbeat_period_max);
-        let pushed = self.pushed;
-        let has_news = self.has_news();
+        let (pushed, has_news) = (self.pushed, self.has_news());
         for reader in self.readers.values_mut() {
             if has_news && reader.wants_heartbeat(pushed) {
-                reader.note_asked(now, pushed, periods);
                 reader.expect_answer(now);
             }
         }

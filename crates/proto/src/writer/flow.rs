@@ -8,7 +8,9 @@ use whimbrel_base::time::Instant;
 use super::Writer;
 use super::pace::Pace;
 
-/// A reader keeps up while its window is not smaller than that of the best by more than this.
+/// A reader keeps up while its window is not smaller than that of the best by more than this. No
+/// more is asked of anybody than what leaves at once where little is known of the way: what the
+/// best may get beyond that is a matter of its sockets.
 const LAG_MAX: u64 = 4;
 
 impl Writer {
@@ -16,7 +18,9 @@ impl Writer {
     fn leading_window_bytes(&self) -> Option<u64> {
         let holding = self.holding_readers().filter(|it| !it.apart);
         let windows = holding.map(|it| it.pace.window_bytes());
-        windows.max().map(|best| best / LAG_MAX)
+        windows
+            .max()
+            .map(|best| best.min(self.config.burst_bytes) / LAG_MAX)
     }
 
     /// The paces to which new changes keep; that of nobody where no reader answers.
@@ -73,6 +77,7 @@ mod tests {
     use super::super::pace::Settled;
     use super::super::tests::{Sent, acknack, change, matched, writer};
     use super::*;
+    use crate::peer::MatchedReader;
     use whimbrel_base::guid::{Guid, GuidPrefix};
     use whimbrel_base::time::Duration;
 
@@ -115,6 +120,32 @@ mod tests {
         assert_eq!(writer.push_room(NOW), 0);
         writer.hold_up_push();
         assert!(writer.paced_until.unwrap().since(NOW) > Duration::ZERO);
+    }
+
+    #[test]
+    fn a_reader_whose_sockets_hold_much_does_not_leave_others_behind() {
+        let (near, far) = (65_507, 1472);
+        for other in [(0, far), (0, near), (104 << 10, near)] {
+            let mut writer = writer(|config| config.bytes_per_second_max = 1);
+            let best = MatchedReader {
+                receive_buffer_bytes: u32::MAX,
+                message_bytes_max: near,
+                ..matched(true, false)
+            };
+            let lesser = MatchedReader {
+                guid: Guid {
+                    prefix: GuidPrefix([9; 12]),
+                    ..best.guid
+                },
+                receive_buffer_bytes: other.0,
+                message_bytes_max: other.1,
+                ..best.clone()
+            };
+            writer.handle_matched(NOW, lesser);
+            let room = writer.push_room(NOW);
+            writer.handle_matched(NOW, best);
+            assert_eq!(writer.push_room(NOW), room, "{other:?}");
+        }
     }
 
     #[test]

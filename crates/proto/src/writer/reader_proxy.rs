@@ -88,7 +88,7 @@ pub(super) struct ReaderProxy {
     /// Everything up to here is acknowledged or does not concern the reader.
     pub(super) acked: SequenceNumber,
     /// Its last answer was from before its match: it has still to hear where its data begins.
-    behind: bool,
+    pub(super) behind: bool,
     /// It is in this process.
     pub(super) in_process: bool,
     /// It is in this process and has taken everything so far: nothing is sent to it.

@@ -60,6 +60,58 @@ fn who_does_not_answer_is_asked_once_a_period_while_there_is_more_to_hear_of() {
 }
 
 #[test]
+fn a_question_that_is_lost_with_its_sample_is_asked_again_a_period_later() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let hello = acknack(1, &[], 1);
+    writer.handle_acknack(NOW, READER, &hello).unwrap();
+    let mut now = NOW;
+    loop {
+        writer.write(now, change(16)).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        if sent.words().contains(&"heartbeat?") {
+            break;
+        }
+        now = now.after(Duration::from_micros(100));
+    }
+    let (next, _) = writer.poll_timeout().unwrap();
+    assert!(
+        next.since(now) <= Duration::from_millis(10),
+        "{:?}",
+        next.since(now)
+    );
+    writer.handle_timeout(next);
+    writer.poll_transmit(next, &mut sent);
+    assert_eq!(sent.words(), ["heartbeat?"]);
+}
+
+#[test]
+fn who_never_answered_is_asked_by_itself() {
+    let mut writer = writer(|_| {});
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let mut apart = 0;
+    for number in 0..400 {
+        let now = NOW.after(Duration::from_micros(100 * number));
+        writer.write(now, change(16)).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        apart += sent
+            .words()
+            .iter()
+            .filter(|it| **it == "heartbeat?")
+            .count();
+        while let Some((at, _)) = writer.poll_timeout().filter(|(at, _)| *at <= now) {
+            writer.handle_timeout(at);
+            writer.poll_transmit(now, &mut sent);
+            let words = sent.words();
+            apart += usize::from(words.first() == Some(&"heartbeat?"));
+        }
+    }
+    assert!(apart >= 3, "{apart}");
+}
+
+#[test]
 fn who_keeps_little_asks_by_time_and_who_keeps_much_by_number_too() {
     assert_eq!(questions(1, 5000, 1, true), (0, 0));
     let (along, apart) = questions(1000, 5000, 1, true);
