@@ -10,8 +10,8 @@ use crate::sys;
 /// How long the counter is watched before it is believed.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// As [`WATCH`], before anything is known: enough for the spans of some milliseconds that are reckoned
-/// until more is.
+/// As [`WATCH`], before anything is known: enough for the spans of some milliseconds that are
+/// reckoned until more is.
 const FIRST_WATCH: Duration = Duration::from_millis(5);
 
 /// How often the counter and the system's clock are read together; the quickest time counts.

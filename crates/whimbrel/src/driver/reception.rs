@@ -5,9 +5,10 @@
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
 //! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
 //! one back when nobody has sat there for [`AWAY_MAX`], a little longer where somebody always came
-//! back at once ([`Habit::patience`]). While others wait for what arrives it gets it at once, unless
-//! seats were empty for moments only lately ([`habit`]): giving back and taking again are two system
-//! calls. Whoever holds the seat is the only one who receives, so datagrams keep their order.
+//! back at once ([`Habit::patience`]). While others wait for what arrives it gets it at once,
+//! unless seats were empty for moments only lately ([`habit`]): giving back and taking again are
+//! two system calls. Whoever holds the seat is the only one who receives, so datagrams keep their
+//! order.
 
 mod habit;
 mod room;
@@ -329,7 +330,7 @@ impl Reception {
             self.give_back(&seat);
             return;
         }
-        // Under the lock: who sits down next may want to be woken sooner than that, and arms after it.
+        // Under the lock: who sits down next may want to be woken sooner, and arms after this.
         self.arm_for_absence(now, until);
     }
 

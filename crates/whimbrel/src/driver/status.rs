@@ -355,6 +355,9 @@ impl Dispatch for EntityStatus {
     fn dispatch(&self) {
         let _release = Release(self);
         let pending = StatusMask(self.pending.swap(0, Ordering::SeqCst));
+        if pending.is_empty() {
+            return;
+        }
         // What the program has read itself in the meantime is no news.
         let mut pending = pending & self.changed();
         let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {

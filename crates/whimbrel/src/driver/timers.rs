@@ -14,9 +14,9 @@ use whimbrel_base::time::{Duration, Instant};
 use super::sync::atomic::{AtomicU64, Ordering};
 use super::sync::{Mutex, Weak, lock};
 
-/// What fires sooner may be postponed. Longer than between two ticks of most systems: to move a timer
-/// that is the next of all costs several times as much as to move another, most of all in a virtual
-/// machine.
+/// What fires sooner may be postponed. Longer than between two ticks of most systems: to move a
+/// timer that is the next of all costs several times as much as to move another, most of all in a
+/// virtual machine.
 const POSTPONED_WITHIN: Duration = Duration::from_millis(5);
 
 /// It is postponed by so much at least.
@@ -113,9 +113,17 @@ impl<A: Alarm> Timers<A> {
             return;
         }
         let mut schedule = lock(&self.schedule);
-        schedule.entries.remove(&(Instant(before), slot.id));
-        schedule.entries.insert((at, slot.id), owner.clone());
-        self.adjust(&mut schedule);
+        // Others may have come in between. Where the slot is `before` again its entry is no stale
+        // one, and where it is not `at` any more its owner was called, or will be sooner, or has
+        // postponed it and so looked at what it was armed for.
+        let counts = slot.at.load(Ordering::SeqCst);
+        if counts != before {
+            schedule.entries.remove(&(Instant(before), slot.id));
+        }
+        if counts == at.0 {
+            schedule.entries.insert((at, slot.id), owner.clone());
+            self.adjust(&mut schedule);
+        }
     }
 
     /// Has the owner of `slot` called at `at` instead of before, unless it is being called. Only

@@ -181,3 +181,23 @@ fn a_deadline_that_is_postponed_is_met_and_so_are_later_ones_of_others() {
         });
     });
 }
+
+#[test]
+fn a_deadline_is_met_though_others_arm_for_sooner_looks_at_the_same_time() {
+    explore(|| {
+        with_sleeper(|timers| {
+            let machine = Machine::new(timers);
+            machine.change(|deadlines| deadlines.push(Instant(20)));
+            let lookers = [10, 5].map(|at| {
+                let machine = Arc::clone(&machine);
+                thread::spawn(move || {
+                    let me: Weak<dyn Timed> = machine.me.clone();
+                    machine.timers.arm(&machine.slot, &me, Instant(at));
+                    machine.timers.postpone(&machine.slot, Instant(20));
+                })
+            });
+            lookers.map(|it| it.join().unwrap());
+            machine.wait_for(1);
+        });
+    });
+}
