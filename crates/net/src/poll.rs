@@ -3,7 +3,7 @@
 //!
 //! A [`Poller`] may be waited on by several threads at the same time; with [`Trigger::Edge`] one
 //! event wakes one of them, the one that came last. A [`Signal`] is a level: set until cleared. A
-//! [`Waker`] is a bell: each ring ends one wait. An [`Alarm`] is a bell that rings at a moment.
+//! [`Waker`] is a bell: each ring ends one wait.
 
 #[cfg(all(target_os = "linux", not(whimbrel_portable)))]
 use std::os::fd::{AsFd, BorrowedFd};
@@ -221,31 +221,6 @@ impl Waker {
     /// Ends one wait, or the next one where nobody waits.
     pub fn wake(&self) {
         self.bell.notify();
-    }
-}
-
-/// Ends the wait of one thread at a moment that any thread may put off, or bring forward, without
-/// waking who waits.
-#[derive(Debug)]
-pub struct Alarm {
-    timer: Arc<sys::TimerFd>,
-}
-
-impl Alarm {
-    /// One in `poller` that is not set, whose events carry `token`.
-    ///
-    /// # Errors
-    /// The system has no descriptors left.
-    pub fn new(poller: &Poller, token: Token) -> io::Result<Self> {
-        let timer = Arc::new(sys::TimerFd::new()?);
-        poller.set.add_timer(&timer, token.0)?;
-        Ok(Self { timer })
-    }
-
-    /// Ends one wait in `left` from now, or the next one after that where nobody waits then; `None`
-    /// for none. What was set before is forgotten.
-    pub fn set(&self, left: Option<Duration>) {
-        self.timer.set(left);
     }
 }
 

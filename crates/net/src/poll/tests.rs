@@ -75,45 +75,6 @@ fn sets_nest_in_other_sets() {
 }
 
 #[test]
-fn an_alarm_ends_a_wait_once_at_the_moment_that_was_set_last() {
-    const SOON: Duration = Duration::from_millis(2);
-    let poller = Poller::new().unwrap();
-    let alarm = Alarm::new(&poller, BELL).unwrap();
-    assert_eq!(wait(&poller, SOON), [], "not set");
-    let set_at = Instant::now();
-    alarm.set(Some(SOON));
-    assert_eq!(wait(&poller, PATIENCE), [BELL]);
-    assert!(set_at.elapsed() >= SOON);
-    assert_eq!(wait(&poller, SOON), [], "it rings once");
-    alarm.set(Some(SOON));
-    alarm.set(Some(PATIENCE));
-    assert_eq!(wait(&poller, 5 * SOON), [], "it was put off");
-    alarm.set(Some(Duration::ZERO));
-    assert_eq!(wait(&poller, PATIENCE), [BELL], "it was brought forward");
-    alarm.set(Some(SOON));
-    alarm.set(None);
-    assert_eq!(wait(&poller, 5 * SOON), [], "it was taken back");
-}
-
-#[test]
-fn an_alarm_that_is_put_off_rings_for_who_waits_already() {
-    let poller = Arc::new(Poller::new().unwrap());
-    let alarm = Alarm::new(&poller, BELL).unwrap();
-    let (began, begins) = mpsc::channel();
-    let waiter = thread::spawn({
-        let poller = Arc::clone(&poller);
-        move || {
-            began.send(()).unwrap();
-            wait(&poller, PATIENCE)
-        }
-    });
-    begins.recv().unwrap();
-    alarm.set(Some(PATIENCE));
-    alarm.set(Some(Duration::from_millis(5)));
-    assert_eq!(waiter.join().unwrap(), [BELL]);
-}
-
-#[test]
 fn a_bell_ends_the_wait_of_another_thread() {
     let poller = Arc::new(Poller::new().unwrap());
     let bell = Waker::new(&poller, BELL).unwrap();

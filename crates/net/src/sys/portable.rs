@@ -275,33 +275,6 @@ impl EventFd {
     }
 }
 
-/// Ready once the time that was set last is over, until that was seen.
-#[derive(Debug, Default)]
-pub(crate) struct TimerFd {
-    at: Mutex<Option<Instant>>,
-}
-
-impl TimerFd {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self::default())
-    }
-
-    /// Forgets what was set; ready in `left` from now, or never.
-    pub(crate) fn set(&self, left: Option<Duration>) {
-        *self.lock() = left.and_then(|left| Instant::now().checked_add(left));
-    }
-
-    /// True once for each time that is over.
-    fn has_rung(&self) -> bool {
-        let mut at = self.lock();
-        at.take_if(|at| *at <= Instant::now()).is_some()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.at.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Room for the answers of one wait.
 pub(crate) struct EventBuffer {
     ready: Vec<Ready>,
@@ -330,7 +303,6 @@ impl EventBuffer {
 enum Source {
     Socket(Socket),
     Waker(Arc<EventFd>),
-    Timer(Arc<TimerFd>),
 }
 
 /// A list of sockets to look at.
@@ -362,21 +334,13 @@ impl Poller {
     }
 
     pub(crate) fn add_waker(&self, waker: &Arc<EventFd>, token: u64) -> io::Result<()> {
-        self.add_bell(Source::Waker(Arc::clone(waker)), token)
-    }
-
-    pub(crate) fn add_timer(&self, timer: &Arc<TimerFd>, token: u64) -> io::Result<()> {
-        self.add_bell(Source::Timer(Arc::clone(timer)), token)
-    }
-
-    fn add_bell(&self, source: Source, token: u64) -> io::Result<()> {
         let watch = Watch {
             token,
             readable: true,
             writable: false,
             edge: true,
         };
-        self.lock().push((watch, source));
+        self.lock().push((watch, Source::Waker(Arc::clone(waker))));
         Ok(())
     }
 
@@ -417,7 +381,6 @@ fn look(watch: Watch, source: &Source) -> Option<Ready> {
             waker.drain();
             rung
         }
-        Source::Timer(timer) => timer.has_rung(),
     };
     (readable || watch.writable).then_some(Ready {
         token: watch.token,

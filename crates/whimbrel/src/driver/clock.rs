@@ -38,6 +38,7 @@ pub(crate) const fn span(span: Duration) -> StdDuration {
 }
 
 /// How long until `at`; `None` for never.
+#[cfg(not(shuttle))]
 pub(crate) fn until(at: Instant) -> Option<StdDuration> {
     if at == Instant::FAR_FUTURE {
         return None;

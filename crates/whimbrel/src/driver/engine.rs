@@ -8,7 +8,7 @@ use std::time::Duration as StdDuration;
 use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::interfaces::{self, InterfaceWatch};
-use whimbrel_net::poll::{self, Events, Interest, Poller, Token, Trigger, Waker};
+use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger, Waker};
 use whimbrel_net::socket::UdpSocket;
 
 use super::callbacks::Callbacks;
@@ -18,7 +18,7 @@ use super::reception::{Receive, Reception, Watch};
 use super::role;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, PoisonError, Weak, lock, thread};
-use super::timers::{Alarm, Timed, TimerSlot, Timers};
+use super::timers::{Timed, TimerSlot, Timers};
 use super::worker::Worker;
 use crate::domain::Waiting;
 
@@ -27,25 +27,11 @@ const WAKE: Token = Token(0);
 /// Reports about interfaces.
 const WATCH: Token = Token(1);
 
-/// A deadline.
-const ALARM: Token = Token(2);
-
-/// That of the first socket.
-const FIRST: u64 = 3;
-
 /// How long changes of interfaces are collected: they come in crowds.
 const LOOK_DELAY: Duration = Duration::from_millis(20);
 
 /// How often interfaces are looked at where the system does not report changes.
 const LOOK_PERIOD: Duration = Duration::from_secs(2);
-
-/// How long to sleep where nothing happens.
-const PATIENCE: Option<StdDuration> = if cfg!(shuttle) {
-    // The model checker's threads are one of the system's, and all would sleep.
-    Some(StdDuration::ZERO)
-} else {
-    None
-};
 
 /// Pause after the system refused to wait, so that the thread does not spin.
 const FAULT_PAUSE: StdDuration = StdDuration::from_millis(10);
@@ -60,7 +46,7 @@ pub(crate) struct Driver {
 pub(crate) struct Engine {
     poller: Poller,
     waker: Waker,
-    timers: Timers<poll::Alarm>,
+    timers: Timers,
     receptions: Mutex<SortedMap<Token, Arc<Reception>>>,
     next_token: AtomicU64,
     me: Weak<Self>,
@@ -95,7 +81,6 @@ impl Driver {
     pub(super) fn start() -> io::Result<Arc<Self>> {
         let poller = Poller::new()?;
         let waker = Waker::new(&poller, WAKE)?;
-        let alarm = poll::Alarm::new(&poller, ALARM)?;
         let watch = InterfaceWatch::open().ok();
         if let Some(watch) = &watch {
             poller.add(watch, WATCH, Interest::Read, Trigger::Level)?;
@@ -106,9 +91,9 @@ impl Driver {
             look: TimerSlot::default(),
             poller,
             waker,
-            timers: Timers::new(alarm),
+            timers: Timers::default(),
             receptions: Mutex::new(SortedMap::new()),
-            next_token: AtomicU64::new(FIRST),
+            next_token: AtomicU64::new(2),
             stopping: AtomicBool::new(false),
             faults: AtomicU64::new(0),
             callbacks: Arc::new(Callbacks::default()),
@@ -188,12 +173,9 @@ impl Engine {
 
     /// Has `owner` called at `at` at the latest.
     pub(crate) fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {
-        self.timers.arm(slot, owner, at);
-    }
-
-    /// Has the owner of `slot` called at `at` instead of before: see [`Timers::postpone`].
-    pub(crate) fn postpone(&self, slot: &TimerSlot, at: Instant) {
-        self.timers.postpone(slot, at);
+        if self.timers.arm(slot, owner, at) {
+            self.waker.wake();
+        }
     }
 
     /// Forgets the owner of `slot`, which is being dropped.
@@ -203,12 +185,11 @@ impl Engine {
 
     /// Waits once for datagrams or a deadline and handles what there is; when it had.
     fn turn(&self, events: &mut Events) -> io::Result<Instant> {
-        self.timers.fall_asleep();
-        let waited = self.poller.wait(PATIENCE, events);
-        let rang = events.iter().any(|event| event.token == ALARM);
-        self.timers.wake_up(rang);
+        let next = self.timers.fall_asleep();
+        let waited = self.poller.wait(patience(next), events);
+        self.timers.wake_up();
         waited?;
-        for event in events.iter() {
+        for event in events.iter().filter(|event| event.token != WAKE) {
             if event.token == WATCH {
                 self.note_interfaces();
                 continue;
@@ -236,10 +217,17 @@ impl Engine {
     }
 }
 
-impl Alarm for poll::Alarm {
-    fn set(&self, at: Instant) {
-        Self::set(self, clock::until(at));
-    }
+/// How long to sleep for the next deadline.
+#[cfg(not(shuttle))]
+fn patience(next: Option<Instant>) -> Option<StdDuration> {
+    next.and_then(clock::until)
+}
+
+/// Not at all: the model checker's threads are one of the system's, and all would sleep.
+#[cfg(shuttle)]
+fn patience(_next: Option<Instant>) -> Option<StdDuration> {
+    thread::yield_now();
+    Some(StdDuration::ZERO)
 }
 
 impl Watch for Engine {
@@ -259,10 +247,6 @@ impl Watch for Engine {
 
     fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant) {
         Self::arm(self, slot, owner, at);
-    }
-
-    fn postpone(&self, slot: &TimerSlot, at: Instant) {
-        Self::postpone(self, slot, at);
     }
 
     fn disarm(&self, slot: &TimerSlot) {

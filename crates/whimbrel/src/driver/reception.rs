@@ -4,11 +4,10 @@
 //! A thread that waits takes the seat at the socket of its participant and waits in the receive
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
 //! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
-//! one back when nobody has sat there for [`AWAY_MAX`], a little longer where somebody always came
-//! back at once ([`Habit::patience`]). While others wait for what arrives it gets it at once,
-//! unless seats were empty for moments only lately ([`habit`]): giving back and taking again are
-//! two system calls. Whoever holds the seat is the only one who receives, so datagrams keep their
-//! order.
+//! one back when nobody has sat there for [`AWAY_MAX`], or at once while others wait for what
+//! arrives, unless seats were empty for moments only lately ([`habit`]): giving back and taking
+//! again are two system calls. Whoever holds the seat is the only one who receives, so datagrams
+//! keep their order.
 
 mod habit;
 mod room;
@@ -89,9 +88,6 @@ pub(super) trait Watch: Send + Sync {
     /// Has `owner` called at `at` at the latest.
     fn arm(&self, slot: &TimerSlot, owner: &Weak<dyn Timed>, at: Instant);
 
-    /// Has the owner of `slot` called at `at` instead of before.
-    fn postpone(&self, slot: &TimerSlot, at: Instant);
-
     /// Forgets the owner of `slot`.
     fn disarm(&self, slot: &TimerSlot);
 
@@ -133,8 +129,6 @@ pub(crate) struct Reception {
     /// When whoever sits wants to wake up at the latest.
     wake_at: AtomicU64,
     left_at: AtomicU64,
-    /// When whoever left it is not waited for any more.
-    awaited_until: AtomicU64,
     /// How often the seat was left.
     leaves: AtomicU64,
     leaves_seen: AtomicU64,
@@ -174,7 +168,6 @@ impl Reception {
             is_closed: AtomicBool::new(false),
             wake_at: AtomicU64::new(u64::MAX),
             left_at: AtomicU64::new(0),
-            awaited_until: AtomicU64::new(0),
             leaves: AtomicU64::new(0),
             leaves_seen: AtomicU64::new(0),
             timer: TimerSlot::default(),
@@ -318,9 +311,7 @@ impl Reception {
         desk.trim_at(now);
         let was_long = now.since(sat_at) > AWAY_MAX;
         let is_back_soon = desk.habit.is_short() && !has_moved;
-        let until = now.after(desk.habit.patience());
         self.left_at.store(now.0, Ordering::Relaxed);
-        self.awaited_until.store(until.0, Ordering::Relaxed);
         // Nobody else changes it: whoever has the desk alone does.
         let leaves = self.leaves.load(Ordering::Relaxed).wrapping_add(1);
         self.leaves.store(leaves, Ordering::Relaxed);
@@ -330,27 +321,8 @@ impl Reception {
             self.give_back(&seat);
             return;
         }
-        // Under the lock: who sits down next may want to be woken sooner, and arms after this.
-        self.arm_for_absence(now, until);
-    }
-
-    /// Has the seat given back where nobody sits here from `now` to `until`. Whoever sits again and
-    /// again postpones that, before the thread that fires timers wakes up for nothing.
-    #[inline(always)]
-    fn arm_for_absence(&self, now: Instant, until: Instant) {
-        if self.timer.is_to_be_postponed(now, until) {
-            self.postpone(until);
-        } else {
-            self.arm(until);
-        }
-    }
-
-    #[cold]
-    fn postpone(&self, at: Instant) {
-        if let Some(watcher) = self.watcher.upgrade() {
-            watcher.postpone(&self.timer, at);
-        }
-        self.arm(at);
+        drop(seat);
+        self.arm(now.after(AWAY_MAX));
     }
 }
 
@@ -374,7 +346,7 @@ impl Timed for Reception {
                 next = Some(next.map_or(again, |at| at.min(again)));
             }
         } else if self.is_taken.load(Ordering::Relaxed) {
-            let at = Instant(self.awaited_until.load(Ordering::Relaxed));
+            let at = Instant(self.left_at.load(Ordering::Relaxed)).after(AWAY_MAX);
             if at <= now {
                 self.give_back(&seat);
             } else {

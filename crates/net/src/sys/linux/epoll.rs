@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libc::{c_int, c_long};
 
-use super::{EventFd, Handle, TimerFd, check, timespec};
+use super::{EventFd, Handle, check, timespec};
 use crate::sys::{Ready, Watch};
 
 /// Set once the kernel (before 5.11) or a sandbox turned out not to know `epoll_pwait2`.
@@ -73,12 +73,13 @@ impl Poller {
 
     /// Edge-triggered, every notification counts anew and nobody needs to drain it.
     pub(crate) fn add_waker(&self, waker: &Arc<EventFd>, token: u64) -> io::Result<()> {
-        self.add(waker.handle(), edge(token))
-    }
-
-    /// As [`Poller::add_waker`].
-    pub(crate) fn add_timer(&self, timer: &Arc<TimerFd>, token: u64) -> io::Result<()> {
-        self.add(timer.handle(), edge(token))
+        let watch = Watch {
+            token,
+            readable: true,
+            writable: false,
+            edge: true,
+        };
+        self.add(waker.handle(), watch)
     }
 
     pub(crate) fn remove(&self, source: Handle<'_>, token: u64) -> io::Result<()> {
@@ -168,16 +169,6 @@ impl Poller {
         // SAFETY: both descriptors are open while borrowed; `event` lives through the call.
         let result = unsafe { libc::epoll_ctl(set, operation, source.as_raw_fd(), &raw mut event) };
         check(result).map(|_| ())
-    }
-}
-
-/// Something to read, reported once each time.
-const fn edge(token: u64) -> Watch {
-    Watch {
-        token,
-        readable: true,
-        writable: false,
-        edge: true,
     }
 }
 

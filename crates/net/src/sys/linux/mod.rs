@@ -1,4 +1,4 @@
-//! Linux: batched receive and send, epoll, eventfd, timerfd, reports about interfaces.
+//! Linux: batched receive and send, epoll, eventfd, reports about interfaces.
 
 mod counter;
 mod epoll;
@@ -8,7 +8,6 @@ mod monotonic;
 mod netlink;
 mod options;
 mod segments;
-mod timerfd;
 mod waiting;
 
 pub(crate) use counter::{counter, has_counter};
@@ -23,7 +22,6 @@ pub(crate) use options::{
     use_precise_timers,
 };
 pub(crate) use segments::{receive_joined, send_segments};
-pub(crate) use timerfd::TimerFd;
 pub(crate) use waiting::{CAN_WAIT, set_waiting, wait_readable, wait_writable};
 
 /// EMSGSIZE.

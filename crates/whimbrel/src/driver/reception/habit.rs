@@ -5,10 +5,6 @@ use whimbrel_base::time::Duration;
 /// How long a seat may be kept by a thread that does not wait.
 pub(super) const AWAY_MAX: Duration = Duration::from_millis(2);
 
-/// As [`AWAY_MAX`] for one whose absences have been short for so long that one which is not may
-/// cost others more: to look sooner costs each of the many that are short.
-const AWAY_MAX_OF_REGULARS: Duration = Duration::from_millis(10);
-
 /// Nobody else is served sooner: two threads are woken one after the other for that.
 const SHORT: Duration = Duration::from_micros(100);
 
@@ -41,15 +37,6 @@ impl Habit {
         self.short >= self.wanted
     }
 
-    /// How long the next absence may last before the seat is taken away.
-    pub(super) const fn patience(&self) -> Duration {
-        if self.short >= self.wanted.saturating_mul(WORTH) {
-            AWAY_MAX_OF_REGULARS
-        } else {
-            AWAY_MAX
-        }
-    }
-
     /// Somebody sits again, after so long.
     pub(super) fn note(&mut self, absence: Duration) {
         let worth = self.wanted.saturating_mul(WORTH);
@@ -74,19 +61,6 @@ impl Habit {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn regulars_may_stay_away_for_longer_until_they_do() {
-        let mut habit = Habit::new();
-        let worth = WANTED_MIN * WORTH;
-        for _ in 0..worth {
-            assert_eq!(habit.patience(), AWAY_MAX);
-            habit.note(SHORT);
-        }
-        assert_eq!(habit.patience(), AWAY_MAX_OF_REGULARS);
-        habit.note(LONG);
-        assert_eq!(habit.patience(), AWAY_MAX);
-    }
 
     const MIDDLE: Duration = Duration::from_micros(101);
     const LONG: Duration = Duration::from_micros(2001);

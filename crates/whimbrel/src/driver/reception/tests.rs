@@ -285,8 +285,6 @@ impl Watch for Watches {
 
     fn arm(&self, _slot: &TimerSlot, _owner: &Weak<dyn Timed>, _at: Instant) {}
 
-    fn postpone(&self, _slot: &TimerSlot, _at: Instant) {}
-
     fn disarm(&self, _slot: &TimerSlot) {}
 
     fn count_fault(&self) {}

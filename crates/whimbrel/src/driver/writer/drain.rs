@@ -86,7 +86,6 @@ impl WriterCore {
         if self.due_at.load(Ordering::SeqCst) != due_at.0 {
             self.due_at.store(due_at.0, Ordering::SeqCst);
         }
-        self.postpone_until(now, due_at);
         drop(state);
         if self.sockets.has_path_news() {
             self.engine.look_at_interfaces_in(Duration::ZERO);

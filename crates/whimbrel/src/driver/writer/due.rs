@@ -28,21 +28,6 @@ impl WriterCore {
         self.arm_anew(at);
     }
 
-    /// Spares the thread that fires timers a look that would be in vain, soon after `now`: nothing
-    /// is due before `due_at`. Call it under the lock of the state: of what others arm without it,
-    /// all that came before it was looked at just now.
-    #[inline(always)]
-    pub(super) fn postpone_until(&self, now: Instant, due_at: Instant) {
-        if self.timer.is_to_be_postponed(now, due_at) {
-            self.postpone(due_at);
-        }
-    }
-
-    #[cold]
-    fn postpone(&self, due_at: Instant) {
-        self.engine.postpone(&self.timer, due_at);
-    }
-
     #[cold]
     fn arm_anew(&self, at: Instant) {
         let me: Weak<dyn Timed> = self.me.clone();

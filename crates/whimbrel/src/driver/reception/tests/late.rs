@@ -32,8 +32,6 @@ impl Watch for Hasty {
         });
     }
 
-    fn postpone(&self, _slot: &TimerSlot, _at: Instant) {}
-
     fn disarm(&self, _slot: &TimerSlot) {}
 
     fn count_fault(&self) {}
