@@ -4,6 +4,12 @@ use super::*;
 
 const NOW: Instant = Instant(1_000_000_000);
 
+/// How often a reader was asked since this was looked at last.
+fn asked(sent: &mut Sent) -> usize {
+    let words = sent.words();
+    words.iter().filter(|it| **it == "heartbeat?").count()
+}
+
 /// What was said while `samples` left, one every `pause_us`, by a writer that keeps `depth` of each
 /// instance, to a reader that `answers` each question at once: how often it was asked along with a
 /// sample, and how often apart.
@@ -21,11 +27,7 @@ fn questions(depth: usize, samples: i64, pause_us: i64, answers: bool) -> (usize
         while let Some((at, _)) = writer.poll_timeout().filter(|(at, _)| *at < now) {
             writer.handle_timeout(at);
             writer.poll_transmit(at, &mut sent);
-            apart += sent
-                .words()
-                .iter()
-                .filter(|it| **it == "heartbeat?")
-                .count();
+            apart += asked(&mut sent);
         }
         writer.write(now, change(16)).unwrap();
         writer.poll_transmit(now, &mut sent);
@@ -96,11 +98,7 @@ fn who_never_answered_is_asked_by_itself() {
         let now = NOW.after(Duration::from_micros(100 * number));
         writer.write(now, change(16)).unwrap();
         writer.poll_transmit(now, &mut sent);
-        apart += sent
-            .words()
-            .iter()
-            .filter(|it| **it == "heartbeat?")
-            .count();
+        apart += asked(&mut sent);
         while let Some((at, _)) = writer.poll_timeout().filter(|(at, _)| *at <= now) {
             writer.handle_timeout(at);
             writer.poll_transmit(now, &mut sent);
