@@ -15,13 +15,6 @@ const REPAIR_RATIO_MAX: f64 = 1.3;
 /// Latency of small traffic beside large samples against that of an idle link, medians.
 const LATENCY_RATIO_MAX: f64 = 3.0;
 
-/// However quick an idle link is: what finds a packet of a large sample on its way waits for it,
-/// there and back.
-const PACKETS_AHEAD: f64 = 2.0;
-
-/// What a packet of 1,500 octets takes on the link, in microseconds.
-const PACKET_US: f64 = 1500.0 * 8.0 / LINK_MBITS as f64;
-
 /// Goodput against the rate of the link, of which others leave as much as of the cores.
 const GOODPUT_MIN: f64 = 0.7;
 
@@ -171,7 +164,7 @@ fn judge(percent: u32, traffic: Traffic, run: &Run) -> Vec<String> {
     );
     for (name, (idle, beside)) in [("bus", run.bus_us), ("UDP", run.udp_us)] {
         check(
-            beside <= (LATENCY_RATIO_MAX * idle).max(idle + PACKETS_AHEAD * PACKET_US),
+            beside <= LATENCY_RATIO_MAX * idle,
             format!("{name} round trip {beside:.0} us against {idle:.0} us idle"),
         );
     }
