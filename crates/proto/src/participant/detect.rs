@@ -339,6 +339,8 @@ impl Participant {
             self.farewells.note(now, &remote.data);
         }
         if !remote.confirmed {
+            self.reported
+                .push_back(ParticipantEvent::ParticipantForgotten(prefix));
             return;
         }
         if !departed {

@@ -87,6 +87,9 @@ pub enum ParticipantEvent {
     },
     /// A participant was heard for the first time; it has not shown yet that it hears us.
     ParticipantHeard(GuidPrefix),
+    /// A participant that was heard is gone, or had to make room, before it has shown that it
+    /// hears us.
+    ParticipantForgotten(GuidPrefix),
     /// A participant is there and hears us.
     ParticipantDiscovered(GuidPrefix),
     /// A participant is gone, and all of its endpoints with it.

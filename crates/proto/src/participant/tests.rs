@@ -301,8 +301,19 @@ fn met(mut one: ParticipantConfig, two: ParticipantConfig) -> Net {
 
 /// What `config` sends first, from which a hostile test makes its own.
 fn announcement_of(config: ParticipantConfig) -> Vec<u8> {
-    let mut sent = vec![];
+    first_sent_by(&mut Participant::new(Instant(0), config))
+}
+
+/// What `config` sends when it leaves.
+fn departure_of(config: ParticipantConfig) -> Vec<u8> {
     let mut participant = Participant::new(Instant(0), config);
+    first_sent_by(&mut participant);
+    participant.depart(Instant(1));
+    first_sent_by(&mut participant)
+}
+
+fn first_sent_by(participant: &mut Participant) -> Vec<u8> {
+    let mut sent = vec![];
     participant.poll_transmit(
         Instant(0),
         &mut Wire {

@@ -243,7 +243,13 @@ impl ParticipantCore {
     /// Gives the events to the endpoints they concern; who is to be told of what, then.
     fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) -> Vec<Told> {
         // Such as have not answered have no routes, however many come.
-        let routeless = |event: &_| matches!(event, ParticipantEvent::ParticipantHeard(_));
+        let routeless = |event: &ParticipantEvent| {
+            use ParticipantEvent as Event;
+            matches!(
+                event,
+                Event::ParticipantHeard(_) | Event::ParticipantForgotten(_)
+            )
+        };
         if events.iter().all(routeless) {
             return Vec::new();
         }
@@ -293,6 +299,7 @@ impl ParticipantCore {
                 None
             }
             ParticipantEvent::ParticipantHeard(_)
+            | ParticipantEvent::ParticipantForgotten(_)
             | ParticipantEvent::ParticipantDiscovered(_)
             | ParticipantEvent::ParticipantLost { .. }
             | ParticipantEvent::ReaderUnserved { .. }

@@ -215,6 +215,7 @@ impl World {
             | ParticipantEvent::ReaderUnserved { .. }
             | ParticipantEvent::PeerConfirmed { .. }
             | ParticipantEvent::ParticipantHeard(_)
+            | ParticipantEvent::ParticipantForgotten(_)
             | ParticipantEvent::ParticipantDiscovered(_)
             | ParticipantEvent::RoutingChanged => {}
         }

@@ -289,6 +289,26 @@ fn being_heard_is_news() {
 }
 
 #[test]
+fn it_is_news_when_one_goes_who_was_only_heard() {
+    let source = at("203.0.113.7:5000");
+    let leaves: fn(&mut Net) = |net| {
+        let gone = departure_of(remote(7));
+        net.hear(1, at("203.0.113.7:5000"), &gone).unwrap();
+    };
+    let falls_silent: fn(&mut Net) = |net| net.run(seconds(60));
+    for go in [leaves, falls_silent] {
+        let mut net = Net::of([remote(1)]);
+        let announced = announcement_of(remote(7));
+        net.hear(1, source, &announced).unwrap();
+        net.take(1);
+        go(&mut net);
+        assert_eq!(net.member(1).participants().count(), 0);
+        let forgotten = ParticipantEvent::ParticipantForgotten(prefix(7));
+        assert_eq!(net.take(1), [forgotten]);
+    }
+}
+
+#[test]
 fn the_users_word_for_a_peers_address_is_enough() {
     let mut one = remote(1);
     one.announce_to.push(at("203.0.113.2:7410"));
