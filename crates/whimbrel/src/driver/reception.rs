@@ -4,10 +4,11 @@
 //! A thread that waits takes the seat at the socket of its participant and waits in the receive
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
 //! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
-//! one back when nobody has sat there for [`AWAY_MAX`], or at once while others wait for what
-//! arrives, unless seats were empty for moments only lately ([`habit`]): giving back and taking
-//! again are two system calls. Whoever holds the seat is the only one who receives, so datagrams
-//! keep their order.
+//! one back when nobody has sat there for [`AWAY_MAX`], a little longer where somebody always came
+//! back at once ([`Habit::patience`]). While others wait for what arrives it gets it at once,
+//! unless seats were empty for moments only lately ([`habit`]): giving back and taking again are
+//! two system calls. Whoever holds the seat is the only one who receives, so datagrams keep their
+//! order.
 
 mod habit;
 mod room;
@@ -129,6 +130,8 @@ pub(crate) struct Reception {
     /// When whoever sits wants to wake up at the latest.
     wake_at: AtomicU64,
     left_at: AtomicU64,
+    /// When whoever left it is not waited for any more.
+    awaited_until: AtomicU64,
     /// How often the seat was left.
     leaves: AtomicU64,
     leaves_seen: AtomicU64,
@@ -168,6 +171,7 @@ impl Reception {
             is_closed: AtomicBool::new(false),
             wake_at: AtomicU64::new(u64::MAX),
             left_at: AtomicU64::new(0),
+            awaited_until: AtomicU64::new(0),
             leaves: AtomicU64::new(0),
             leaves_seen: AtomicU64::new(0),
             timer: TimerSlot::default(),
@@ -311,7 +315,9 @@ impl Reception {
         desk.trim_at(now);
         let was_long = now.since(sat_at) > AWAY_MAX;
         let is_back_soon = desk.habit.is_short() && !has_moved;
+        let until = now.after(desk.habit.patience());
         self.left_at.store(now.0, Ordering::Relaxed);
+        self.awaited_until.store(until.0, Ordering::Relaxed);
         // Nobody else changes it: whoever has the desk alone does.
         let leaves = self.leaves.load(Ordering::Relaxed).wrapping_add(1);
         self.leaves.store(leaves, Ordering::Relaxed);
@@ -322,7 +328,7 @@ impl Reception {
             return;
         }
         drop(seat);
-        self.arm(now.after(AWAY_MAX));
+        self.arm(until);
     }
 }
 
@@ -342,11 +348,13 @@ impl Timed for Reception {
             let leaves = self.leaves.load(Ordering::Relaxed);
             if self.leaves_seen.swap(leaves, Ordering::Relaxed) != leaves {
                 // It will be left again soon: sparing whoever leaves it the arming.
-                let again = now.after(AWAY_MAX);
+                let left_at = Instant(self.left_at.load(Ordering::Relaxed));
+                let until = Instant(self.awaited_until.load(Ordering::Relaxed));
+                let again = now.after(until.since(left_at).max(AWAY_MAX));
                 next = Some(next.map_or(again, |at| at.min(again)));
             }
         } else if self.is_taken.load(Ordering::Relaxed) {
-            let at = Instant(self.left_at.load(Ordering::Relaxed)).after(AWAY_MAX);
+            let at = Instant(self.awaited_until.load(Ordering::Relaxed));
             if at <= now {
                 self.give_back(&seat);
             } else {

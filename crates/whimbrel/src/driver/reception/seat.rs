@@ -196,6 +196,7 @@ impl Reception {
             desk.seen_at = clock::now();
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
                 desk.spin.note_found(started, desk.seen_at);
+                desk.habit.note_wait(desk.seen_at.since(started));
                 return received;
             }
             if desk.seen_at >= until {
@@ -217,6 +218,7 @@ impl Reception {
         let received = self.receive_blocked(desk, deadline, is_rung);
         desk.seen_at = clock::now();
         let took = desk.seen_at.since(started);
+        desk.habit.note_wait(took);
         let count = *received.as_ref().unwrap_or(&0);
         let wants_several = desk.room.wants_several(desk.asks_for_several, took, count);
         if wants_several != desk.asks_for_several {
