@@ -339,8 +339,6 @@ impl Participant {
             self.farewells.note(now, &remote.data);
         }
         if !remote.confirmed {
-            self.reported
-                .push_back(ParticipantEvent::ParticipantForgotten(prefix));
             return;
         }
         if !departed {
@@ -373,6 +371,9 @@ impl Participant {
         if remote.confirmed {
             self.builtin.handle_unmatched(now, self.wall, prefix);
             self.forget_endpoints_of(prefix, lost);
+        } else {
+            self.reported
+                .push_back(ParticipantEvent::ParticipantForgotten(prefix));
         }
         Some(remote)
     }
