@@ -1,5 +1,6 @@
 //! One run over one link.
 
+use std::num::NonZero;
 use std::thread;
 use std::time::Duration;
 
@@ -44,8 +45,27 @@ impl Run {
 /// How long the idle link is measured.
 const IDLE: Duration = Duration::from_millis(700);
 
+/// Starts a program on the cores that follow.
+const CORES: &str = "taskset --cpu-list";
+
+/// As [`CORES`], before all others that want them.
+const SMALL_FIRST: &str = "chrt --rr 10 taskset --cpu-list";
+
 /// How long everything may take to arrive after the last write.
 const ARRIVAL_TRIES: u32 = 300;
+
+/// Two hosts, each of which sends one packet after the other at `mbits`, out of the queue that
+/// Linux gives an interface by default.
+fn link(mbits: u32) -> Result<Network, String> {
+    let network = Network::pair()?;
+    for host in ["a", "b"] {
+        let shape = format!("rate {mbits}mbit burst 6000 limit 2000000");
+        let tc = format!("tc qdisc add dev v{host}");
+        network.on(host, &format!("{tc} root handle 1: tbf {shape}"))?;
+        network.on(host, &format!("{tc} parent 1:1 handle 10: pfifo_fast"))?;
+    }
+    Ok(network)
+}
 
 /// Writes `samples` large samples from `a` to `b`, of whose packets `percent` are lost both ways.
 pub(super) fn measure(
@@ -54,24 +74,21 @@ pub(super) fn measure(
     samples: u32,
     traffic: Traffic,
 ) -> Result<Run, String> {
-    let network = Network::pair()?;
-    for host in ["a", "b"] {
-        // One packet after the other at the rate of the link, out of the queue that Linux gives
-        // an interface by default.
-        let shape = format!("rate {mbits}mbit burst 6000 limit 2000000");
-        let tc = format!("tc qdisc add dev v{host}");
-        network.on(host, &format!("{tc} root handle 1: tbf {shape}"))?;
-        network.on(host, &format!("{tc} parent 1:1 handle 10: pfifo_fast"))?;
-    }
-    let start = |host: &str, role: &str| {
-        let mut command = network.this_program(host)?;
+    let network = link(mbits)?;
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let [first, last] = halves(cores);
+    let start = |host: &str, role: &str, starter: &str| {
+        let mut command = network.this_program_by(host, starter)?;
         Peer::start(command.args(["child", "large", role]))
     };
-    // The small traffic has processes of its own, as ssh has.
-    let mut echo = start("b", "echo")?;
-    let mut ping = start("a", "ping")?;
-    let mut sink = start("b", "sink")?;
-    let mut source = start("a", "source")?;
+    // The small traffic has processes of its own, as ssh has. Two hosts share no core: on one,
+    // both its ends would answer an idle link sooner than any other. It comes first on its cores,
+    // so that what it waits for is the link; and they are those of the other host's large samples,
+    // since on the source's own it would mostly run when that has just let the link run dry.
+    let mut echo = start("b", "echo", &format!("{SMALL_FIRST} {first}"))?;
+    let mut ping = start("a", "ping", &format!("{SMALL_FIRST} {last}"))?;
+    let mut sink = start("b", "sink", &format!("{CORES} {last}"))?;
+    let mut source = start("a", "source", &format!("{CORES} {first}"))?;
     ping.ask("meet")?;
     source.ask("meet")?;
     ping.ask("begin")?;
@@ -115,6 +132,13 @@ pub(super) fn measure(
     })
 }
 
+/// The first and the last half of so many cores, as `taskset` wants them; of one both are that.
+fn halves(cores: usize) -> [String; 2] {
+    let half = (cores / 2).max(1);
+    let last = half.min(cores - 1);
+    [format!("0-{}", half - 1), format!("{last}-{}", cores - 1)]
+}
+
 fn summary(
     written: &Answer,
     arrived: &Answer,
@@ -137,4 +161,21 @@ fn summary(
         bus_us: both("bus_us")?,
         udp_us: both("udp_us")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::halves;
+
+    #[test]
+    fn two_hosts_share_no_core_where_there_are_two() {
+        for (cores, expected) in [
+            (1, ["0-0", "0-0"]),
+            (2, ["0-0", "1-1"]),
+            (3, ["0-0", "1-2"]),
+            (8, ["0-3", "4-7"]),
+        ] {
+            assert_eq!(halves(cores), expected);
+        }
+    }
 }
