@@ -158,20 +158,8 @@ impl Network {
     /// # Errors
     /// The system does not tell where this program is.
     pub fn this_program(&self, host: &str) -> Result<Command, String> {
-        self.this_program_by(host, "")
-    }
-
-    /// As [`Network::this_program`], started by `starter`, words separated by single spaces that
-    /// take a command after them, as those of `taskset` do.
-    ///
-    /// # Errors
-    /// As [`Network::this_program`].
-    pub fn this_program_by(&self, host: &str, starter: &str) -> Result<Command, String> {
         let program = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
-        let mut command = self.space(host).enter();
-        command.args(starter.split(' ').filter(|it| !it.is_empty()));
-        command.arg(program);
-        Ok(command)
+        Ok(self.program(host, &program))
     }
 
     /// `program` on `host`, with the settings of nobody's environment.

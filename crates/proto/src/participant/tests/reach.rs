@@ -309,28 +309,6 @@ fn it_is_news_when_one_goes_who_was_only_heard() {
 }
 
 #[test]
-fn it_is_news_when_one_who_was_only_heard_is_met_anew() {
-    let living = |process: &str| ParticipantConfig {
-        properties: vec![("dds.sys_info.process_id".into(), process.into())],
-        ..remote(7)
-    };
-    let mut net = Net::of([remote(1)]);
-    let source = at("203.0.113.7:5000");
-    net.hear(1, source, &announcement_of(living("200")))
-        .unwrap();
-    net.run(seconds(2));
-    net.take(1);
-    net.hear(1, source, &announcement_of(living("201")))
-        .unwrap();
-    let seven = prefix(7);
-    let forgotten = ParticipantEvent::ParticipantForgotten(seven);
-    assert_eq!(
-        net.take(1),
-        [forgotten, ParticipantEvent::ParticipantHeard(seven)]
-    );
-}
-
-#[test]
 fn the_users_word_for_a_peers_address_is_enough() {
     let mut one = remote(1);
     one.announce_to.push(at("203.0.113.2:7410"));

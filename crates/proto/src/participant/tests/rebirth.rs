@@ -165,13 +165,18 @@ fn who_asks_again_because_an_answer_was_lost_has_not_forgotten_us() {
     assert_eq!(net.member(1).statistics().resumed, 1);
 }
 
-/// The participant `number`, which says in which process it runs.
-fn running(number: u8, process: &str) -> ParticipantConfig {
+/// The participant of `config`, which says in which process it runs.
+fn living(config: ParticipantConfig, process: &str) -> ParticipantConfig {
     let process = ("dds.sys_info.process_id".into(), process.into());
     ParticipantConfig {
         properties: vec![process],
-        ..config(number)
+        ..config
     }
+}
+
+/// The participant `number`, which says in which process it runs.
+fn running(number: u8, process: &str) -> ParticipantConfig {
+    living(config(number), process)
 }
 
 #[test]
@@ -238,14 +243,10 @@ fn an_echo_of_a_former_life_is_not_believed() {
 
 #[test]
 fn another_process_elsewhere_is_believed_where_the_first_is_silent() {
-    let elsewhere = |process: &str| {
-        let process = ("dds.sys_info.process_id".into(), process.into());
-        ParticipantConfig {
-            metatraffic_unicast: vec![at("203.0.113.5:7410")],
-            default_unicast: vec![at("203.0.113.5:7411")],
-            properties: vec![process],
-            ..reach::remote(2)
-        }
+    let elsewhere = |process: &str| ParticipantConfig {
+        metatraffic_unicast: vec![at("203.0.113.5:7410")],
+        default_unicast: vec![at("203.0.113.5:7411")],
+        ..living(reach::remote(2), process)
     };
     let home = |process: &str| ParticipantConfig {
         metatraffic_unicast: vec![at("203.0.113.2:7410")],
@@ -329,6 +330,22 @@ fn what_is_said_to_everybody_is_no_answer_of_who_starts_over() {
     let remote = one.participant(prefix(2)).unwrap();
     assert!(one.has_answered(remote, home));
     assert!(!one.has_answered(remote, at(reach::VICTIM)));
+}
+
+#[test]
+fn it_is_news_when_one_who_was_only_heard_is_met_anew() {
+    let mut net = Net::of([reach::remote(1)]);
+    let mut hear = |process: &str| {
+        let announced = announcement_of(living(reach::remote(7), process));
+        net.hear(1, at("203.0.113.7:5000"), &announced).unwrap();
+        net.run(seconds(2));
+        net.take(1)
+    };
+    let seven = prefix(7);
+    let heard = || ParticipantEvent::ParticipantHeard(seven);
+    assert_eq!(hear("200"), [heard()]);
+    let forgotten = ParticipantEvent::ParticipantForgotten(seven);
+    assert_eq!(hear("201"), [forgotten, heard()]);
 }
 
 #[test]
