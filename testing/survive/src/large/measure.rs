@@ -1,6 +1,8 @@
 //! One run over one link.
 
+use std::env;
 use std::num::NonZero;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -45,11 +47,8 @@ impl Run {
 /// How long the idle link is measured.
 const IDLE: Duration = Duration::from_millis(700);
 
-/// Starts a program on the cores that follow.
-const CORES: &str = "taskset --cpu-list";
-
-/// As [`CORES`], before all others that want them.
-const SMALL_FIRST: &str = "chrt --rr 10 taskset --cpu-list";
+/// Starts a program that comes before all others that want its cores.
+const BEFORE_OTHERS: &[&str] = &["chrt", "--rr", "10"];
 
 /// How long everything may take to arrive after the last write.
 const ARRIVAL_TRIES: u32 = 300;
@@ -77,18 +76,20 @@ pub(super) fn measure(
     let network = link(mbits)?;
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let [first, last] = halves(cores);
-    let start = |host: &str, role: &str, starter: &str| {
-        let mut command = network.this_program_by(host, starter)?;
-        Peer::start(command.args(["child", "large", role]))
+    let program = env::current_exe().map_err(|e| format!("this program: {e}"))?;
+    let start = |host: &str, role: &str, cores: &str, starter: &[&str]| {
+        let mut command = network.program(host, Path::new("taskset"));
+        command.args(["--cpu-list", cores]).args(starter);
+        Peer::start(command.arg(&program).args(["child", "large", role]))
     };
     // The small traffic has processes of its own, as ssh has. Two hosts share no core: on one,
     // both its ends would answer an idle link sooner than any other. It comes first on its cores,
     // so that what it waits for is the link; and they are those of the other host's large samples,
     // since on the source's own it would mostly run when that has just let the link run dry.
-    let mut echo = start("b", "echo", &format!("{SMALL_FIRST} {first}"))?;
-    let mut ping = start("a", "ping", &format!("{SMALL_FIRST} {last}"))?;
-    let mut sink = start("b", "sink", &format!("{CORES} {last}"))?;
-    let mut source = start("a", "source", &format!("{CORES} {first}"))?;
+    let mut echo = start("b", "echo", &first, BEFORE_OTHERS)?;
+    let mut ping = start("a", "ping", &last, BEFORE_OTHERS)?;
+    let mut sink = start("b", "sink", &last, &[])?;
+    let mut source = start("a", "source", &first, &[])?;
     ping.ask("meet")?;
     source.ask("meet")?;
     ping.ask("begin")?;
