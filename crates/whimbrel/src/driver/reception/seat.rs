@@ -183,7 +183,8 @@ impl Reception {
         false
     }
 
-    /// Looks for datagrams again and again until there are some, or until `until`.
+    /// Looks for datagrams again and again until there are some, or until `until`; what is there at
+    /// the first look says nothing about polling.
     fn poll(
         &self,
         desk: &mut Desk,
@@ -191,11 +192,14 @@ impl Reception {
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
         let started = desk.seen_at;
+        let mut has_looked = false;
         loop {
             let received = self.socket.recv_batch(&mut desk.batch);
             desk.seen_at = clock::now();
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
-                desk.spin.note_found(started, desk.seen_at);
+                if has_looked {
+                    desk.spin.note_found(started, desk.seen_at);
+                }
                 desk.habit.note_wait(desk.seen_at.since(started));
                 return received;
             }
@@ -203,6 +207,7 @@ impl Reception {
                 desk.spin.note_missed(started, desk.seen_at);
                 return Ok(0);
             }
+            has_looked = true;
             std::hint::spin_loop();
         }
     }

@@ -9,8 +9,16 @@ use crate::domain::Waiting;
 /// that shares its cores with others a core that has nothing to do is long in coming back.
 const SOON_BUDGETS: i64 = 8;
 
+/// It is polled for so many times as long as the wait before took while blocked: who answers is no
+/// slower when this thread polls, unless he can only run while it does not.
+const REACH_WAITS: u32 = 2;
+
+/// But for that share of a budget at least.
+const REACH_SHARE_MIN: u32 = 4;
+
 /// So many polls in a row may take more than a budget, or be in vain though a moment later
 /// something comes: who answers may have been blocked, and is not once he is answered at once.
+/// After a pause the first that is in vain is one too many.
 const LATE_MAX: u32 = 3;
 
 /// For so many times as long as it was polled to no use polling stops then, for that many budgets
@@ -83,9 +91,12 @@ impl Spin {
         let took = now.since(missed.map_or(started, |(began, _)| began));
         let budget = self.budget();
         let soon = took.as_nanos() <= budget.as_nanos().saturating_mul(SOON_BUDGETS);
-        self.reach = soon.then(|| took.max(budget));
+        self.reach = soon.then(|| {
+            let (least, wanted) = (budget.divided_by(REACH_SHARE_MIN), took.times(REACH_WAITS));
+            wanted.clamp(least, budget).max(took)
+        });
         if let Some((began, ended)) = missed
-            && (self.is_too_late(ended.since(began)) || !soon)
+            && (self.is_too_late(ended.since(began)) || self.pauses > 0 || !soon)
         {
             self.pause(ended);
         }
@@ -142,8 +153,10 @@ mod tests {
             spin.until(START).map(|it| it.since(START))
         };
         assert_eq!(reach(&mut spin, 401), None);
-        assert_eq!(reach(&mut spin, 20), Some(BUDGET));
-        assert_eq!(reach(&mut spin, 400), Some(micros(400)));
+        for (took, until) in [(1, 12), (10, 20), (24, 48), (26, 50), (50, 50), (400, 400)] {
+            let reached = reach(&mut spin, took).map(|it| it.as_nanos() / 1000);
+            assert_eq!(reached, Some(until), "{took}");
+        }
         spin.note_found(START, START.after(BUDGET));
         assert_eq!(spin.until(START), Some(START.after(BUDGET)));
         assert_eq!(reach(&mut spin, 1000), None, "a stream of 1 kHz");
@@ -194,6 +207,36 @@ mod tests {
             assert!(late < 8, "{late} of a thousand at {period} us");
         }
         assert_eq!(polled_share(micros(40), Duration::from_secs(1), true), 999);
+    }
+
+    /// Of `trips` there and back that take `trip`, how many take longer for polls in vain: whoever
+    /// answers can only run while this thread is blocked.
+    fn delayed(spin: &mut Spin, start: Instant, trip: Duration, trips: usize) -> usize {
+        let mut now = start;
+        let mut delayed = 0;
+        for _ in 0..trips {
+            let began = spin
+                .until(now)
+                .inspect(|until| spin.note_missed(now, *until));
+            delayed += usize::from(began.is_some());
+            let from = began.unwrap_or(now);
+            now = from.after(trip);
+            spin.note_blocked(from, now);
+        }
+        delayed
+    }
+
+    #[test]
+    fn after_a_pause_a_single_poll_in_vain_leads_to_the_next() {
+        let mut spin = automatic();
+        assert_eq!(
+            delayed(&mut spin, START, micros(10), 200),
+            LATE_MAX as usize
+        );
+        for round in 1..10 {
+            let start = START.after(Duration::from_secs(round));
+            assert_eq!(delayed(&mut spin, start, micros(10), 200), 1);
+        }
     }
 
     #[test]
