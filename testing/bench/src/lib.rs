@@ -16,6 +16,7 @@ pub mod goal;
 pub mod latency;
 pub mod machine;
 pub mod pair;
+mod parts;
 pub mod placement;
 pub mod polling;
 pub mod protocol;

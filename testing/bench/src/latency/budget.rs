@@ -1,15 +1,17 @@
 //! Where the time of a message goes: system calls, the wake-up, and the product's own work.
 //!
-//! By subtraction within the run: `raw calls` sends and receives in one thread, so it is the calls
-//! alone; the raw socket that waits as the bus does has the wake-up on top; what a bus needs beyond
-//! that is its own. Where no raw socket does the same, the kernel's count of time on cores tells
-//! the system's part from the bus's.
+//! Of the median by subtraction within the run: `raw calls` sends and receives in one thread, so it
+//! is the calls alone; the raw socket that waits as the bus does has the wake-up on top; what a bus
+//! needs beyond that is its own. Of the time on cores by the kernel's count of it and of waits,
+//! also where no raw socket does the same; that may be more than the latency, as both processes
+//! work at once.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
 use crate::contestant::{Mode, Product};
+use crate::parts::{self, Parts, share};
 use crate::placement::Placement;
-use crate::report::Table;
+use crate::report::{Record, Table};
 
 /// Parts of a median, in microseconds; `None` where they cannot be told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,125 +37,148 @@ pub(super) fn split(total_us: f64, calls_us: Option<f64>, raw_us: f64) -> Budget
 
 /// How the raw socket waits that is compared with `mode`.
 fn raw_mode(mode: Mode, placement: Placement) -> Mode {
+    let polls = mode == Mode::Spinning || mode.without_polling().is_some();
     // On one core nobody spins: polling gives up there.
-    if mode.without_polling().is_some() && placement != Placement::OneCore {
+    if polls && placement != Placement::OneCore {
         Mode::Spinning
     } else {
         Mode::Blocking
     }
 }
 
+fn raw(rows: &[Row], placement: Placement, mode: Mode, size: usize) -> Option<&Row> {
+    find(rows, placement, Product::Raw, mode, size)
+}
+
+/// The raw socket beside which the median of `row` is split, its median, and the parts.
+fn of_median(row: &Row, rows: &[Row]) -> Option<(Mode, f64, Budget)> {
+    let (placement, size) = (row.placement, row.size);
+    let like = raw_mode(row.contestant.mode, placement);
+    let raw_us = |mode| Some(raw(rows, placement, mode, size)?.spread.us(0.5));
+    let like_us = raw_us(like)?;
+    // A socket that hears itself sends nothing over the cable.
+    let calls_us = raw_us(Mode::Calls).filter(|_| placement != Placement::TwoHosts);
+    Some((like, like_us, split(row.spread.us(0.5), calls_us, like_us)))
+}
+
+/// Time on cores for one wait with its wake-up, in microseconds: what the blocking raw socket takes
+/// beyond the calls, by the smallest size that was measured. Between two hosts it takes more, for
+/// the cable; a wait there is one on two cores.
+fn wait_us(rows: &[Row], placement: Placement) -> Option<f64> {
+    let placement = match placement {
+        Placement::TwoHosts => Placement::TwoCores,
+        other => other,
+    };
+    let here = rows.iter().filter(|it| it.placement == placement);
+    let calls = here.filter(|it| it.contestant.mode == Mode::Calls);
+    let calls = calls.min_by_key(|it| it.size)?;
+    let blocking = raw(rows, placement, Mode::Blocking, calls.size)?;
+    parts::wait_us(blocking.cpu_us(), calls.cpu_us(), blocking.waits())
+}
+
+/// The same of every placement where it was found.
+pub(super) fn waits_us(rows: &[Row]) -> impl Iterator<Item = (Placement, f64)> {
+    let all = Placement::ALL.iter();
+    all.filter_map(|it| Some((*it, wait_us(rows, *it)?)))
+}
+
+/// Parts of the time on cores of `row`.
+fn of_cores(row: &Row, rows: &[Row]) -> Option<Parts> {
+    row.parts(wait_us(rows, row.placement))
+}
+
+/// For CSV and JSON: `row`, and where its time goes.
+pub(super) fn record(row: &Row, rows: &[Row]) -> Record {
+    let budget = of_median(row, rows).map(|it| it.2);
+    let part = |of: fn(&Budget) -> Option<f64>| budget.as_ref().and_then(of).unwrap_or(f64::NAN);
+    let record = row
+        .record()
+        .number("calls_us_of_p50", part(|it| it.calls_us))
+        .number("wake_us_of_p50", part(|it| it.wake_us))
+        .number("own_us_of_p50", part(|it| it.own_us));
+    Parts::record(of_cores(row, rows), record)
+}
+
 /// One table for each placement in which something was measured.
 pub(super) fn tables(rows: &[Row], part: &Part) -> Vec<Table> {
     let placements = part.placements.iter();
     placements
-        .filter_map(|placement| match part.kind {
-            Kind::Usual => beside_raw(rows, *placement, part),
-            Kind::Large | Kind::InProcess => on_cores(rows, *placement, part),
-        })
+        .filter_map(|placement| table(rows, *placement, part))
         .collect()
 }
 
-fn beside_raw(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
-    let raw = |mode, size| {
-        let row = find(rows, placement, Product::Raw, mode, size)?;
-        Some(row.spread.us(0.5))
-    };
-    let mut lines = Vec::new();
-    for (row, size) in ours(rows, placement, part) {
-        let mode = row.contestant.mode;
-        let Some(like_us) = raw(raw_mode(mode, placement), size) else {
-            continue;
-        };
-        // A socket that hears itself sends nothing over the cable.
-        let calls_us = raw(Mode::Calls, size).filter(|_| placement != Placement::TwoHosts);
-        let total = row.spread.us(0.5);
-        let budget = split(total, calls_us, like_us);
-        lines.push(vec![
-            row.contestant.name(),
-            format!("{size} B"),
-            format!("{total:.2}"),
-            raw_mode(mode, placement).name().to_owned(),
-            format!("{like_us:.2}"),
-            share(budget.calls_us, total),
-            share(budget.wake_us, total),
-            share(budget.own_us, total),
-            format!("{:.2}", row.cpu_us()),
-            format!("{:.2}", row.waits()),
-        ]);
-    }
-    let head = [
-        "contestant",
-        "size",
-        "p50 us",
-        "raw socket",
-        "its p50 us",
+fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
+    let lines: Vec<Vec<String>> = buses(rows, placement, part)
+        .map(|row| match part.kind {
+            Kind::Usual => [name(row), median(row, rows), cores(row, rows)].concat(),
+            Kind::Large | Kind::InProcess => [name(row), cores(row, rows)].concat(),
+        })
+        .collect();
+    let median = ["raw socket", "its p50 us", "calls", "wake-up", "own"];
+    let cores = [
+        "cpu us/message",
         "calls",
-        "wake-up",
-        "own",
-        "cpu us/message",
-        "waits/message",
-    ];
-    table(format!("{placement}: where the median goes"), &head, lines)
-}
-
-/// Time on cores of both processes, which may be more than the latency: they work at once.
-fn on_cores(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
-    let lines = ours(rows, placement, part).map(|(row, size)| {
-        let cpu_us = row.cpu_us();
-        let system_us = row.system_us();
-        vec![
-            row.contestant.name(),
-            format!("{size} B"),
-            format!("{:.2}", row.spread.us(0.5)),
-            format!("{cpu_us:.2}"),
-            share(system_us, cpu_us),
-            share(system_us.map(|it| cpu_us - it), cpu_us),
-            format!("{:.3}", row.waits()),
-        ]
-    });
-    let head = [
-        "contestant",
-        "size",
-        "p50 us",
-        "cpu us/message",
-        "system, with wake-ups",
+        "wake-ups",
         "own",
         "waits/message",
     ];
+    let name = ["contestant", "size", "p50 us"];
+    let (what, head) = match part.kind {
+        Kind::Usual => (
+            "the median and the time of cores go",
+            [&name[..], &median, &cores].concat(),
+        ),
+        Kind::Large | Kind::InProcess => ("the time of cores goes", [&name[..], &cores].concat()),
+    };
     let title = format!(
-        "{}, {placement}: where the time of cores goes (-: too little to be split)",
+        "{}, {placement}: where {what} (-: not to be told apart)",
         part.kind.name()
     );
-    table(title, &head, lines.collect())
-}
-
-/// Our rows of one placement, with their sizes.
-fn ours<'a>(
-    rows: &'a [Row],
-    placement: Placement,
-    part: &'a Part,
-) -> impl Iterator<Item = (&'a Row, usize)> {
-    let ours = part.contestants.iter();
-    let ours = ours.filter(|it| it.product == Product::Whimbrel);
-    ours.flat_map(move |it| {
-        let sizes = part.sizes.iter();
-        sizes.filter_map(move |size| {
-            Some((find(rows, placement, it.product, it.mode, *size)?, *size))
-        })
-    })
-}
-
-fn table(title: String, head: &[&str], lines: Vec<Vec<String>>) -> Option<Table> {
-    let head = head.iter().map(|it| (*it).to_owned()).collect();
+    let head = head.into_iter().map(str::to_owned).collect();
     (!lines.is_empty()).then_some(Table { title, head, lines })
 }
 
-fn share(part_us: Option<f64>, total_us: f64) -> String {
-    part_us.map_or("-".to_owned(), |us| {
-        let percent = 100.0 * us / total_us.max(f64::MIN_POSITIVE);
-        format!("{us:.2} ({percent:.0} %)")
+/// The rows of one placement but for raw sockets, by contestant and size.
+fn buses<'a>(
+    rows: &'a [Row],
+    placement: Placement,
+    part: &'a Part,
+) -> impl Iterator<Item = &'a Row> {
+    let buses = part.contestants.iter();
+    let buses = buses.filter(|it| it.product != Product::Raw);
+    buses.flat_map(move |it| {
+        let sizes = part.sizes.iter();
+        sizes.filter_map(move |size| find(rows, placement, it.product, it.mode, *size))
     })
+}
+
+fn name(row: &Row) -> Vec<String> {
+    vec![
+        row.contestant.name(),
+        format!("{} B", row.size),
+        format!("{:.2}", row.spread.us(0.5)),
+    ]
+}
+
+fn median(row: &Row, rows: &[Row]) -> Vec<String> {
+    let Some((like, like_us, budget)) = of_median(row, rows) else {
+        return vec!["-".to_owned(); 5];
+    };
+    let total_us = row.spread.us(0.5);
+    vec![
+        like.name().to_owned(),
+        format!("{like_us:.2}"),
+        share(budget.calls_us, total_us),
+        share(budget.wake_us, total_us),
+        share(budget.own_us, total_us),
+    ]
+}
+
+fn cores(row: &Row, rows: &[Row]) -> Vec<String> {
+    let cpu_us = row.cpu_us();
+    let [calls, wakes, own] = Parts::cells(of_cores(row, rows), cpu_us);
+    let (cpu, waits) = (format!("{cpu_us:.2}"), format!("{:.3}", row.waits()));
+    vec![cpu, calls, wakes, own, waits]
 }
 
 #[cfg(test)]
@@ -268,10 +293,70 @@ mod tests {
             ..Usage::default()
         };
         let of =
-            |used| lines(Placement::TwoCores, Kind::Large, Mode::Large, used)[0][3..6].to_vec();
+            |used| lines(Placement::TwoCores, Kind::Large, Mode::Large, used)[0][3..7].to_vec();
         let whole = of(used(200_000_000, 150_000_000));
-        assert_eq!(whole, ["10000.00", "7500.00 (75 %)", "2500.00 (25 %)"]);
+        let wanted = ["10000.00", "-", "-", "2500.00 (25 %)"];
+        assert_eq!(whole, wanted);
         // Less than the system's clock can split.
-        assert_eq!(of(used(20_000_000, 10_000_000))[1..], ["-", "-"]);
+        assert_eq!(of(used(20_000_000, 10_000_000))[1..], ["-", "-", "-"]);
+    }
+
+    #[test]
+    fn a_wait_takes_what_the_blocking_socket_takes_beyond_its_calls() {
+        let place = Placement::TwoCores;
+        let used = |cpu_ns, waits| Usage {
+            cpu_ns,
+            system_ns: cpu_ns,
+            waits,
+            ..Usage::default()
+        };
+        let rows = [
+            row(Product::Raw, Mode::Calls, place, 2, used(20_000_000, 0)),
+            row(
+                Product::Raw,
+                Mode::Blocking,
+                place,
+                8,
+                used(100_000_000, 10),
+            ),
+            row(
+                Product::Cyclone,
+                Mode::Listener,
+                place,
+                9,
+                used(160_000_000, 15),
+            ),
+        ];
+        let hosts = Placement::TwoHosts;
+        let found: Vec<_> = waits_us(&rows).collect();
+        assert_eq!(found, [(place, 8000.0), (hosts, 8000.0)]);
+        let wanted = [
+            "8000.00",
+            "2000.00 (25 %)",
+            "6000.00 (75 %)",
+            "0.00 (0 %)",
+            "0.750",
+        ];
+        assert_eq!(cores(&rows[2], &rows), wanted);
+    }
+
+    #[test]
+    fn every_share_is_in_the_record_too() {
+        let place = Placement::TwoCores;
+        let idle = Usage::default();
+        let rows = [
+            row(Product::Raw, Mode::Calls, place, 2, idle),
+            row(Product::Raw, Mode::Blocking, place, 8, idle),
+            row(Product::Cyclone, Mode::Listener, place, 10, idle),
+        ];
+        let of_median = row_record(&rows[2], &rows);
+        assert_eq!(of_median, [2.0, 6.0, 2.0]);
+    }
+
+    /// The parts of the median.
+    fn row_record(row: &Row, rows: &[Row]) -> [f64; 3] {
+        let record = record(row, rows);
+        let names = ["calls_us_of_p50", "wake_us_of_p50", "own_us_of_p50"];
+        names.map(|it| record.figure(it).unwrap().round())
     }
 }

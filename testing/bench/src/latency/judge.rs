@@ -6,13 +6,17 @@ use crate::contestant::{Mode, Product};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
 
-/// Whimbrel's modes, and the mode of the peers that each is compared with.
-const MODES: [(Mode, Mode); 4] = [
-    (Mode::Listener, Mode::Listener),
-    (Mode::WaitSet, Mode::WaitSet),
-    (Mode::Take, Mode::WaitSet),
-    (Mode::Async, Mode::WaitSet),
-];
+/// Whimbrel's modes that block.
+const MODES: [Mode; 4] = [Mode::Listener, Mode::WaitSet, Mode::Take, Mode::Async];
+
+/// The mode of the peers that one of Whimbrel's is compared with.
+fn of_peers(mode: Mode) -> Mode {
+    match mode {
+        Mode::Listener | Mode::AutomaticListener => Mode::Listener,
+        Mode::Large => Mode::Large,
+        _ => Mode::WaitSet,
+    }
+}
 
 /// Median at most this many times that of the blocking raw socket.
 const OF_RAW: [(Placement, f64); 2] = [(Placement::TwoCores, 1.10), (Placement::OneCore, 1.35)];
@@ -57,39 +61,40 @@ impl Judge<'_> {
     fn usual(&self) -> Vec<Goal> {
         let mut goals = Vec::new();
         for (placement, bound) in OF_RAW {
-            for (mode, _) in MODES {
-                goals.extend(self.of_raw(placement, mode, Mode::Blocking, bound));
-            }
+            let of_raw = |mode| self.of_raw(placement, mode, Mode::Blocking, bound);
+            goals.extend(MODES.into_iter().filter_map(of_raw));
         }
-        for contestant in self
-            .part
-            .contestants
-            .iter()
-            .filter(|it| it.product == Product::Whimbrel)
-        {
-            let polled = contestant.mode;
-            let Some(blocking) = polled.without_polling() else {
-                continue;
-            };
-            goals.extend(self.of_raw(Placement::TwoCores, polled, Mode::Spinning, OF_SPINNING));
-            goals.extend(self.of_own(Placement::OneCore, polled, blocking, OF_BLOCKING));
+        let (polling, two_cores) = (self.polling(), Placement::TwoCores);
+        for (mode, blocking) in &polling {
+            goals.extend(self.of_raw(two_cores, *mode, Mode::Spinning, OF_SPINNING));
+            goals.extend(self.of_own(Placement::OneCore, *mode, *blocking, OF_BLOCKING));
         }
+        goals.extend(self.of_raw(two_cores, Mode::Spinning, Mode::Spinning, OF_SPINNING));
+        let polling = || polling.iter().map(|it| it.0);
         for placement in &self.part.placements {
-            for (mode, _) in MODES.iter().skip(1) {
+            for mode in MODES.iter().skip(1) {
                 goals.extend(self.of_own(*placement, *mode, Mode::Listener, OF_LISTENER));
             }
-            for (mode, theirs) in MODES {
-                for (label, quantile) in [("p50", 0.5), ("p99", 0.99)] {
-                    goals.extend(self.of_peers(*placement, mode, theirs, (label, quantile), 1.0));
+            for mode in MODES.into_iter().chain(polling()) {
+                for quantile in [("p50", 0.5), ("p99", 0.99)] {
+                    goals.extend(self.of_peers(*placement, mode, quantile, 1.0));
                 }
             }
         }
         goals
     }
 
+    /// Whimbrel's modes that poll for a while, which is the default, and what each does without.
+    fn polling(&self) -> Vec<(Mode, Mode)> {
+        let ours = self.part.contestants.iter();
+        let ours = ours.filter(|it| it.product == Product::Whimbrel);
+        ours.filter_map(|it| Some((it.mode, it.mode.without_polling()?)))
+            .collect()
+    }
+
     fn large(&self) -> Vec<Goal> {
         let (placement, mode) = (Placement::TwoCores, Mode::Large);
-        let quick = self.of_peers(placement, mode, mode, ("p50", 0.5), LARGE_OF_PEERS);
+        let quick = self.of_peers(placement, mode, ("p50", 0.5), LARGE_OF_PEERS);
         // Users get the buffers that we ask for, or those of a system that grants no more.
         let steady = [mode, Mode::LargeSystemBuffers]
             .into_iter()
@@ -161,7 +166,6 @@ impl Judge<'_> {
         &self,
         placement: Placement,
         mode: Mode,
-        theirs: Mode,
         (label, quantile): (&str, f64),
         bound: f64,
     ) -> Option<Goal> {
@@ -170,7 +174,7 @@ impl Judge<'_> {
                 .into_iter()
                 .filter_map(move |peer| {
                     let ours = self.us(placement, Product::Whimbrel, mode, *size, quantile)?;
-                    let peers = self.us(placement, peer, theirs, *size, quantile)?;
+                    let peers = self.us(placement, peer, of_peers(mode), *size, quantile)?;
                     Some((ours / peers, format!("{size} B, {}", peer.name())))
                 })
         });
@@ -271,6 +275,35 @@ mod tests {
             let name = format!("latency.two-cores.{}.p50-of-raw-spinning", polled.name());
             assert_eq!(judged(&rows, Kind::Usual), [(name, false)]);
         }
+    }
+
+    #[test]
+    fn who_polls_is_compared_with_the_peers_too() {
+        for (ours, theirs) in [
+            (Mode::AutomaticListener, Mode::Listener),
+            (Mode::AutomaticWaitSet, Mode::WaitSet),
+            (Mode::Automatic, Mode::WaitSet),
+            (Mode::AutomaticAsync, Mode::WaitSet),
+        ] {
+            let rows = [
+                row(Product::Whimbrel, ours, 100),
+                row(Product::FastDds, theirs, 100),
+            ];
+            let goal = |label| format!("latency.one-core.{}.{label}-of-peers", ours.name());
+            let wanted = [(goal("p50"), false), (goal("p99"), false)];
+            assert_eq!(judged(&rows, Kind::Usual), wanted);
+        }
+        let spinning = [Product::Raw, Product::Whimbrel].map(|product| {
+            let mut row = row(
+                product,
+                Mode::Spinning,
+                if product == Product::Raw { 100 } else { 141 },
+            );
+            row.placement = Placement::TwoCores;
+            row
+        });
+        let name = "latency.two-cores.spinning.p50-of-raw-spinning".to_owned();
+        assert_eq!(judged(&spinning, Kind::Usual), [(name, false)]);
     }
 
     #[test]

@@ -47,20 +47,24 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         );
         note(part.kind.name(), settings);
     }
-    let (mut others, mut tables) = (Vec::new(), Vec::new());
-    let (mut records, mut goals) = (Vec::new(), Vec::new());
+    let (mut others, mut rows) = (Vec::new(), Vec::new());
+    let (mut tables, mut goals) = (Vec::new(), Vec::new());
     for part in &parts {
-        let mut rows = Vec::new();
         for placement in &part.placements {
             let (found, busy) = race::run(part, &programs, *placement)?;
             rows.extend(found);
             others.push(format!("{placement} {busy:.0} %"));
-            tables.push(rows::table(&rows, *placement, part));
+            tables.extend(rows::tables(&rows, *placement, part));
         }
         tables.extend(budget::tables(&rows, part));
-        records.extend(rows.iter().map(Row::record));
         goals.extend(judge::goals(&rows, part));
     }
+    let waits: Vec<String> = budget::waits_us(&rows)
+        .map(|(placement, us)| format!("{placement} {us:.2}"))
+        .collect();
+    note("cpu us of a wait", waits.join(", "));
+    let record = |row: &Row| budget::record(row, &rows);
+    let records = rows.iter().map(record).collect();
     note("others' share of all cores", others.join(", "));
     note("load_after", machine::load());
     Ok(Report {

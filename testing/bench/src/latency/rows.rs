@@ -4,6 +4,7 @@ use whimbrel_rig::process::Usage;
 
 use super::plan::Part;
 use crate::contestant::{Contestant, Mode, Product};
+use crate::parts::Parts;
 use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::report::{Record, Table};
@@ -45,16 +46,14 @@ impl Row {
         self.messages += 2 * (order.count + order.warm) as u64;
     }
 
+    /// Where the time on cores goes per message, each wait of a thread taking `wait_us`.
+    pub(super) fn parts(&self, wait_us: Option<f64>) -> Option<Parts> {
+        Parts::of(self.used, self.messages, wait_us)
+    }
+
     /// Time on cores per message, of both processes, in microseconds.
     pub(super) fn cpu_us(&self) -> f64 {
         self.used.cpu_ns as f64 / 1000.0 / self.messages.max(1) as f64
-    }
-
-    /// Of that, what the system takes: its calls, wake-ups and interrupts. Nothing where too little
-    /// was used for the hundredths of a second in which it is counted.
-    pub(super) fn system_us(&self) -> Option<f64> {
-        let system_ns = self.used.system_part_ns()? as f64;
-        Some(system_ns / 1000.0 / self.messages.max(1) as f64)
     }
 
     /// How often a thread gave up its core per message, in both processes.
@@ -93,10 +92,6 @@ impl Row {
             .number("round_p50_min_us", round_low)
             .number("round_p50_max_us", round_high)
             .number("cpu_us_per_message", self.cpu_us())
-            .number(
-                "system_us_per_message",
-                self.system_us().unwrap_or(f64::NAN),
-            )
             .number("waits_per_message", self.waits())
     }
 }
@@ -114,8 +109,28 @@ pub(super) fn find(
         .find(|row| row.contestant == contestant && row.placement == placement && row.size == size)
 }
 
-/// Medians and 99th percentiles of one placement.
-pub(super) fn table(rows: &[Row], placement: Placement, part: &Part) -> Table {
+/// Quantiles of one placement, two a table.
+pub(super) fn tables(rows: &[Row], placement: Placement, part: &Part) -> [Table; 2] {
+    let of = |quantile: f64| move |spread: &Spread| spread.us(quantile);
+    [
+        table(rows, placement, part, ("p50 / p99", &of(0.5), &of(0.99))),
+        table(
+            rows,
+            placement,
+            part,
+            ("p90 / max", &of(0.9), &Spread::max_us),
+        ),
+    ]
+}
+
+/// A name, and the two figures of it.
+type Two<'a> = (
+    &'a str,
+    &'a dyn Fn(&Spread) -> f64,
+    &'a dyn Fn(&Spread) -> f64,
+);
+
+fn table(rows: &[Row], placement: Placement, part: &Part, (name, first, second): Two<'_>) -> Table {
     let mut head = vec!["contestant".to_owned()];
     head.extend(part.sizes.iter().map(|size| format!("{size} B")));
     let line = |contestant: &Contestant| {
@@ -124,13 +139,13 @@ pub(super) fn table(rows: &[Row], placement: Placement, part: &Part) -> Table {
         for size in &part.sizes {
             let row = find(rows, placement, product, mode, *size);
             cells.push(row.map_or("-".to_owned(), |row| {
-                format!("{:.2} / {:.2}", row.spread.us(0.5), row.spread.us(0.99))
+                format!("{:.2} / {:.2}", first(&row.spread), second(&row.spread))
             }));
         }
         cells
     };
     Table {
-        title: format!("{placement}: one-way latency, p50 / p99, us"),
+        title: format!("{placement}: one-way latency, {name}, us"),
         head,
         lines: part.contestants.iter().map(line).collect(),
     }

@@ -198,11 +198,13 @@ fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contestant::Mode;
 
     #[test]
     fn every_way_of_receiving_is_played_with_and_without_polling() {
         let mut played: Vec<_> = contestants().iter().map(|it| it.mode).collect();
         let ours = USUAL.iter().filter(|it| it.product == Product::Whimbrel);
+        let ours = ours.filter(|it| it.mode != Mode::Spinning);
         let mut all: Vec<_> = ours.map(|it| it.mode).collect();
         played.sort_unstable();
         all.sort_unstable();

@@ -32,4 +32,13 @@ impl Record {
         self.0.push((name, Value::Number(value)));
         self
     }
+
+    /// The figure of this name.
+    #[cfg(test)]
+    pub(crate) fn figure(&self, name: &str) -> Option<f64> {
+        self.0.iter().find_map(|(own, value)| match value {
+            Value::Number(number) if *own == name => Some(*number),
+            _ => None,
+        })
+    }
 }

@@ -9,7 +9,8 @@ pub(super) enum Kind {
     BestEffort,
     /// RELIABLE.
     Reliable,
-    /// RELIABLE with the product's bundling of samples.
+    /// RELIABLE with the product's bundling of samples; datagrams of the raw socket that leave, and
+    /// are received, by one call for many.
     Batched,
     /// RELIABLE with each sample in a message of its own.
     Unbundled,
@@ -38,6 +39,7 @@ pub(super) struct Flow {
 
 pub(super) const FLOWS: &[Flow] = &[
     flow(Product::Raw, Kind::BestEffort),
+    flow(Product::Raw, Kind::Batched),
     flow(Product::Whimbrel, Kind::BestEffort),
     flow(Product::Whimbrel, Kind::Reliable),
     flow(Product::Whimbrel, Kind::Batched),
@@ -65,7 +67,14 @@ impl Flow {
 
     /// Whether samples of this size can be sent so.
     pub(super) fn fits(self, size: usize) -> bool {
-        self.product != Product::Raw || size <= DATAGRAM_BYTES_MAX
+        let is_joined = self.kind == Kind::Batched;
+        let most = DATAGRAM_BYTES_MAX / if is_joined { 2 } else { 1 };
+        self.product != Product::Raw || size <= most
+    }
+
+    /// Whether what does not arrive at once comes later: no reliable stream gives up.
+    pub(super) fn is_reliable(self) -> bool {
+        self.product != Product::Raw && self.kind != Kind::BestEffort
     }
 }
 
@@ -81,9 +90,25 @@ mod tests {
     }
 
     #[test]
+    fn nothing_but_the_raw_socket_loses_what_is_reliable_elsewhere() {
+        let reliable = |it: &&Flow| it.is_reliable();
+        assert!(
+            FLOWS
+                .iter()
+                .filter(reliable)
+                .all(|it| it.product != Product::Raw)
+        );
+        assert_eq!(FLOWS.iter().filter(reliable).count(), FLOWS.len() - 5);
+    }
+
+    #[test]
     fn the_raw_socket_has_no_fragments() {
-        let raw = FLOWS[0];
+        let [raw, joined, others @ ..] = FLOWS else {
+            panic!("{FLOWS:?}")
+        };
         assert!(raw.fits(63_000) && !raw.fits(1 << 20));
-        assert!(FLOWS.iter().skip(1).all(|it| it.fits(1 << 20)));
+        // One alone is no batch.
+        assert!(joined.fits(16_384) && !joined.fits(63_000));
+        assert!(others.iter().all(|it| it.fits(1 << 20)));
     }
 }

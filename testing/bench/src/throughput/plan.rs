@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(plan("throughput").unwrap().sizes, SIZES);
         assert_eq!(plan("throughput --quick").unwrap().sizes, SIZES_QUICK);
         let narrow = plan("throughput --contestant batched --sizes 32").unwrap();
-        assert_eq!((narrow.flows.len(), narrow.sizes), (2, vec![32]));
+        assert_eq!((narrow.flows.len(), narrow.sizes), (3, vec![32]));
         assert!(plan("throughput --contestant nobody").is_err());
     }
 }

@@ -64,10 +64,10 @@ impl Runner {
         let patience = BURST + Duration::from_millis(burst.ms);
         let Streamers { writer, readers } = &mut self.streamers;
         let sent: Sent = writer.ask(&burst.to_string(), patience)?.parse()?;
-        let patience = if self.flow.kind == Kind::BestEffort {
-            SETTLING
-        } else {
+        let patience = if self.flow.is_reliable() {
             PATIENCE
+        } else {
+            SETTLING
         };
         thread::sleep(SETTLING);
         let received = readers.iter_mut().map(|reader| {

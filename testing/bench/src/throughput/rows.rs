@@ -4,6 +4,7 @@ use whimbrel_rig::process::Usage;
 
 use super::flow::Flow;
 use super::plan::Plan;
+use crate::parts::Parts;
 use crate::report::{Record, Table};
 use crate::stream::{Received, Sent};
 
@@ -19,17 +20,6 @@ pub(super) struct Row {
     /// At a rate that should be easy.
     easy: Option<Total>,
     used: Usage,
-}
-
-/// Parts of the time on cores for each sample, in microseconds.
-#[derive(Clone, Copy, Debug)]
-struct Parts {
-    /// The system's calls, and what interrupts brought; NaN where they are not told from the next.
-    calls_us: f64,
-    /// Threads that give up their core and are woken.
-    wakes_us: f64,
-    /// The product's work.
-    own_us: f64,
 }
 
 /// Sums over rounds and readers.
@@ -114,17 +104,9 @@ impl Row {
         self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
     }
 
-    /// Where that goes, each wait of a thread taking `wait_us`, if that is known. Nothing where too
-    /// little was used for the hundredths of a second in which the system's part is counted.
+    /// Where that goes, each wait of a thread taking `wait_us`, if that is known.
     fn parts(&self, wait_us: Option<f64>) -> Option<Parts> {
-        let received = self.total.received.max(1) as f64;
-        let system_us = self.used.system_part_ns()? as f64 / 1000.0 / received;
-        let wakes_us = wait_us.map_or(f64::NAN, |us| system_us.min(self.waits() * us));
-        Some(Parts {
-            calls_us: system_us - wakes_us,
-            wakes_us,
-            own_us: self.cpu_us() - system_us,
-        })
+        Parts::of(self.used, self.total.received, wait_us)
     }
 
     /// How often a thread waited, for each sample.
@@ -147,9 +129,7 @@ impl Row {
 
     /// For CSV and JSON, each wait of a thread taking `wait_us`.
     pub(super) fn record(&self, wait_us: Option<f64>) -> Record {
-        let parts = self.parts(wait_us);
-        let part = |of: fn(&Parts) -> f64| parts.as_ref().map_or(f64::NAN, of);
-        Record::new()
+        let record = Record::new()
             .text("product", self.flow.product.name())
             .text("kind", self.flow.kind.name())
             .number("readers", self.readers as f64)
@@ -161,10 +141,8 @@ impl Row {
             .number("surplus", self.surplus())
             .number("refused", self.total.refused as f64)
             .number("cpu_us_per_sample", self.cpu_us())
-            .number("calls_us_per_sample", part(|it| it.calls_us))
-            .number("wakes_us_per_sample", part(|it| it.wakes_us))
-            .number("own_us_per_sample", part(|it| it.own_us))
-            .number("waits_per_sample", self.waits())
+            .number("waits_per_sample", self.waits());
+        Parts::record(self.parts(wait_us), record)
     }
 }
 
@@ -176,22 +154,15 @@ pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Opt
 
 /// Where the time of cores goes, each wait of a thread taking `wait_us`.
 pub(super) fn work(rows: &[Row], readers: usize, wait_us: Option<f64>) -> Table {
-    let share = |row: &Row, of: fn(&Parts) -> f64| {
-        let us = row.parts(wait_us).as_ref().map_or(f64::NAN, of);
-        if us.is_nan() {
-            return "-".to_owned();
-        }
-        let percent = 100.0 * us / row.cpu_us().max(f64::MIN_POSITIVE);
-        format!("{us:.2} ({percent:.0} %)")
-    };
     let line = |row: &Row| {
+        let [calls, wakes, own] = Parts::cells(row.parts(wait_us), row.cpu_us());
         vec![
             row.flow.name(),
             format!("{} B", row.size),
             format!("{:.2}", row.cpu_us()),
-            share(row, |it| it.calls_us),
-            share(row, |it| it.wakes_us),
-            share(row, |it| it.own_us),
+            calls,
+            wakes,
+            own,
             format!("{:.3}", row.waits()),
         ]
     };
@@ -274,32 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_cores_is_split_in_calls_wake_ups_and_the_rest() {
-        let split = |cpu_ns, wait_us| {
-            let mut row = Row::new(FLOWS[0], 1, 16);
-            let used = Usage {
-                cpu_ns,
-                system_ns: cpu_ns / 4 * 3,
-                waits: 50_000,
-                ..Usage::default()
-            };
-            row.add(sent(100_000), &[received(100_000)], used);
-            assert!(work(&[row.clone()], 4, wait_us).lines.is_empty());
-            work(&[row], 1, wait_us).lines[0][2..].to_vec()
+    fn where_the_time_of_cores_goes_is_shown_for_each_number_of_readers() {
+        let mut row = Row::new(FLOWS[0], 1, 16);
+        let used = Usage {
+            cpu_ns: 400_000_000,
+            system_ns: 300_000_000,
+            waits: 50_000,
+            ..Usage::default()
         };
-        let (whole_ns, half) = (400_000_000, "0.500");
-        assert_eq!(
-            split(whole_ns, Some(2.0)),
-            ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", half]
-        );
-        // Waits take no more than the system did.
-        assert_eq!(
-            split(whole_ns, Some(9.0))[1..],
-            ["0.00 (0 %)", "3.00 (75 %)", "1.00 (25 %)", half]
-        );
-        assert_eq!(split(whole_ns, None)[1..], ["-", "-", "1.00 (25 %)", half]);
-        let too_little_ns = Usage::SPLIT_NS_MIN - 1;
-        assert_eq!(split(too_little_ns, Some(2.0))[1..], ["-", "-", "-", half]);
+        row.add(sent(100_000), &[received(100_000)], used);
+        assert!(work(&[row.clone()], 4, Some(2.0)).lines.is_empty());
+        let wanted = ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", "0.500"];
+        assert_eq!(work(&[row], 1, Some(2.0)).lines[0][2..], wanted);
     }
 
     #[test]

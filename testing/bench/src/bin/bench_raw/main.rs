@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod datagram;
+mod joined;
 mod latency;
 mod receive;
 mod throughput;

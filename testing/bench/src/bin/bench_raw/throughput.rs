@@ -1,15 +1,15 @@
-//! A stream of datagrams, one for each sample.
+//! A stream of datagrams, one for each sample: each by calls of its own, or many by one.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-
 use whimbrel_bench::protocol::{option, serve_lines};
 use whimbrel_bench::stream::{Arrivals, Burst};
 
 use crate::datagram::{PORT, datagram_bytes};
+use crate::joined;
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let [_, role, ..] = words else {
+    let [_, role, mode, ..] = words else {
         return Err("throughput ROLE MODE OPTION...".into());
     };
     let domain: u16 = option(words, "--domain")?
@@ -22,17 +22,31 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         .map_err(|_| "bad number")?;
     // Readers differ in their port.
     let port = |number| PORT + domain * 8 + number;
+    let address: IpAddr = address.parse().map_err(|_| "bad address")?;
+    let is_joined = match mode.as_str() {
+        "best-effort" => false,
+        "batched" => true,
+        _ => return Err(format!("no mode {mode}")),
+    };
     if role == "sub" {
-        let socket = UdpSocket::bind((address, port(number))).map_err(|error| error.to_string())?;
-        return receive(socket);
+        let address = SocketAddr::new(address, port(number));
+        return if is_joined {
+            joined::receive(address)
+        } else {
+            receive(address)
+        };
     }
     let peer = option(words, "--peer")?;
     let to: Result<Vec<SocketAddr>, _> = (0..number)
         .map(|it| format!("{peer}:{}", port(it)).parse())
         .collect();
     let to = to.map_err(|_| "bad peer")?;
-    let socket = UdpSocket::bind((address, 0)).map_err(|error| error.to_string())?;
+    let address = SocketAddr::new(address, 0);
     let datagram = vec![0x55; datagram_bytes(size)];
+    if is_joined {
+        return joined::send(address, &to, &datagram);
+    }
+    let socket = UdpSocket::bind(address).map_err(|error| error.to_string())?;
     serve_lines(|line| {
         let burst: Burst = line.parse()?;
         let sent = burst.run(|| to.iter().all(|to| socket.send_to(&datagram, to).is_ok()));
@@ -40,7 +54,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     })
 }
 
-fn receive(socket: UdpSocket) -> Result<(), String> {
+fn receive(address: SocketAddr) -> Result<(), String> {
+    let socket = UdpSocket::bind(address).map_err(|error| error.to_string())?;
     let arrivals = Arc::new(Arrivals::default());
     let counted = Arc::clone(&arrivals);
     std::thread::spawn(move || {

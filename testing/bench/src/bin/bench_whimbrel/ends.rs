@@ -13,12 +13,12 @@ pub(crate) fn usual(domain: u32, written: &str, read: &str) -> Result<Ends, Erro
     Ends::new(&participant, [written, read], &Qos::default())
 }
 
-/// The same for a mode of the ping-pong, where only one polls.
+/// The same for a mode of the ping-pong, which says whether it polls.
 pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Result<Ends, Error> {
-    let waiting = if mode.starts_with("automatic") {
-        Waiting::default()
-    } else {
-        Waiting::Receive
+    let waiting = match mode {
+        "spinning" => Waiting::Spin,
+        _ if mode.starts_with("automatic") => Waiting::default(),
+        _ => Waiting::Receive,
     };
     let mut participant = DomainParticipant::builder(domain).waiting(waiting);
     if mode == "large-system-buffers" {
@@ -60,7 +60,7 @@ impl Way {
                 wait_set.attach(condition.clone());
                 Self::WaitSet(wait_set, condition)
             }
-            "take" | "automatic" | "best-effort" => Self::Take,
+            "take" | "automatic" | "spinning" | "best-effort" => Self::Take,
             "async" | "automatic-async" => Self::Async,
             _ => return Err(format!("no mode {name}")),
         })
