@@ -12,6 +12,9 @@ use super::{BufferMut, BufferPool, SharedBytes};
 pub struct Compactor {
     /// One for each of [`COMPACT_SLABS`], or none before the first is wanted.
     pools: Vec<BufferPool>,
+    /// Since the last time one of them had something to give up after it was used. All are far
+    /// apart in memory, and this is asked more often than any is used.
+    wants_trim: bool,
 }
 
 /// Octets in a slab of a [`Compactor`], and how many it remembers: as many as may be under way of
@@ -39,6 +42,19 @@ impl Compactor {
         self.pools.iter_mut().find(|pool| bytes <= pool.slab_len)
     }
 
+    /// What comes of using the pool for `bytes` octets, if there is one.
+    fn used<R>(
+        &mut self,
+        bytes: usize,
+        using: impl FnOnce(&mut BufferPool) -> Option<R>,
+    ) -> Option<R> {
+        let pool = self.pool_for(bytes)?;
+        let done = using(pool);
+        let wants_trim = pool.wants_trim();
+        self.wants_trim |= wants_trim;
+        done
+    }
+
     /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
     pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
         if bytes.wants_compaction() {
@@ -50,19 +66,17 @@ impl Compactor {
 
     /// A copy of `bytes` in a slab of about their size.
     pub fn copy(&mut self, bytes: &[u8]) -> SharedBytes {
-        let Some((pool, mut buffer)) = self.pool_for(bytes.len()).and_then(|pool| {
-            let buffer = pool.take_lasting()?;
-            Some((pool, buffer))
-        }) else {
-            return SharedBytes::copy_from(bytes);
-        };
-        buffer.bytes().extend_from_slice(bytes);
-        pool.share(buffer)
+        let copied = self.used(bytes.len(), |pool| {
+            let mut buffer = pool.take_lasting()?;
+            buffer.bytes().extend_from_slice(bytes);
+            Some(pool.share(buffer))
+        });
+        copied.unwrap_or_else(|| SharedBytes::copy_from(bytes))
     }
 
     /// An empty buffer with room for about `bytes` octets, where its slab will be remembered.
     pub fn take(&mut self, bytes: usize) -> Option<BufferMut> {
-        self.pool_for(bytes)?.take_lasting()
+        self.used(bytes, BufferPool::take_lasting)
     }
 
     /// Freezes `buffer` without copying it, where its slab is of about the size of its content and
@@ -71,24 +85,25 @@ impl Compactor {
     /// # Errors
     /// Gives back one that is not.
     pub fn share(&mut self, buffer: BufferMut) -> Result<SharedBytes, BufferMut> {
-        let len = buffer.filled().len();
-        let found = self
-            .pool_for(len)
-            .filter(|pool| pool.slab_len == buffer.capacity() && pool.has_place());
-        match found {
-            Some(pool) => Ok(pool.share(buffer)),
-            None => Err(buffer),
-        }
+        let fits = |it: &&mut BufferPool| it.slab_len == buffer.capacity() && it.has_place();
+        let Some(pool) = self.pool_for(buffer.filled().len()).filter(fits) else {
+            return Err(buffer);
+        };
+        let shared = pool.share(buffer);
+        let wants_trim = pool.wants_trim();
+        self.wants_trim |= wants_trim;
+        Ok(shared)
     }
 
     /// As [`BufferPool::wants_trim`].
     pub fn wants_trim(&self) -> bool {
-        self.pools.iter().any(BufferPool::wants_trim)
+        self.wants_trim
     }
 
     /// As [`BufferPool::trim`].
     pub fn trim(&mut self) {
         self.pools.iter_mut().for_each(BufferPool::trim);
+        self.wants_trim = self.pools.iter().any(BufferPool::wants_trim);
     }
 }
 
@@ -131,6 +146,7 @@ mod tests {
         assert!(compactor.wants_trim());
         compactor.trim();
         compactor.trim();
+        assert!(!compactor.wants_trim(), "nothing was taken since");
         let lent: usize = compactor.pools.iter().map(|pool| pool.lent.len()).sum();
         assert!(lent <= 2 * FREE_KEPT + 8, "{lent}");
     }
