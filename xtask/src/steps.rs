@@ -55,6 +55,9 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
     ("WHIMBREL_WAITING", "receive"),
 ];
 
+/// Whoever waits polls without end.
+const POLLING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "spin")];
+
 /// Everything that is quicker is off: what waits sleeps, and one thread receives for all.
 const NO_FAST_PATHS: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "off"),
@@ -62,6 +65,7 @@ const NO_FAST_PATHS: &[(&str, &str)] = &[
     ("WHIMBREL_CONNECTED_SOCKETS", "off"),
     ("WHIMBREL_BATCHED_RECEIVE", "off"),
     ("WHIMBREL_BATCHED_SEND", "off"),
+    ("WHIMBREL_AUTOMATIC_BUNDLING", "off"),
     ("WHIMBREL_RECEIVE_CREDIT", "off"),
     ("WHIMBREL_WAITING", "sleep"),
 ];
@@ -105,6 +109,11 @@ pub(crate) const STEPS: &[Step] = &[
         env: LISTENERS_QUEUED,
         count: Count::TestResults,
         ..step("tests with queued listeners", PUBLIC_API, 600)
+    },
+    Step {
+        env: POLLING,
+        count: Count::TestResults,
+        ..step("tests with endless polling", PUBLIC_API, 600)
     },
     Step {
         env: NO_FAST_PATHS,

@@ -32,8 +32,9 @@ use crate::error::Error;
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
-/// `WHIMBREL_STATISTICS`, `WHIMBREL_CONNECTED_SOCKETS`, `WHIMBREL_BATCHED_RECEIVE`,
-/// `WHIMBREL_BATCHED_SEND` and `WHIMBREL_RECEIVE_CREDIT` (`on` or `off`),
+/// `WHIMBREL_STATISTICS`, `WHIMBREL_AUTOMATIC_BUNDLING`, `WHIMBREL_CONNECTED_SOCKETS`,
+/// `WHIMBREL_BATCHED_RECEIVE`, `WHIMBREL_BATCHED_SEND` and `WHIMBREL_RECEIVE_CREDIT` (`on` or
+/// `off`),
 /// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_RECEIVE_BUFFER_BYTES` and
 /// `WHIMBREL_SEND_BUFFER_BYTES` (octets or `system`), `WHIMBREL_WAITING` (`auto`, `auto:` and
 /// so many microseconds, `receive`, `sleep` or `spin`), and
@@ -223,6 +224,16 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether samples of writers with [`Bundling::Automatic`](crate::qos::Bundling::Automatic),
+    /// which is the default, leave together where they come faster than they can be sent; on by
+    /// default, also by `WHIMBREL_AUTOMATIC_BUNDLING`. Off, they leave as those of writers without
+    /// bundling do.
+    #[must_use]
+    pub fn automatic_bundling(mut self, yes: bool) -> Self {
+        self.asked.automatic_bundling = Some(yes);
+        self
+    }
+
     /// Whether datagrams that have arrived together are received several by one system call; on by
     /// default, also by `WHIMBREL_BATCHED_RECEIVE`. Those that the system has joined come so
     /// anyway: see [`DomainParticipantBuilder::segmentation_offload`].
@@ -377,6 +388,7 @@ impl DomainParticipantBuilder {
             waiting: settings.waiting.value,
             peers: join::peer_locators(&settings),
             in_process: settings.in_process.value,
+            bundles: settings.automatic_bundling.value,
             fittings: Fittings {
                 tap: self.capture.as_deref().map(join::tap).transpose()?,
                 faults: self.faults,

@@ -98,6 +98,12 @@ pub(super) const CONNECTED_SOCKETS: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+pub(super) const AUTOMATIC_BUNDLING: Variable = Variable {
+    name: "WHIMBREL_AUTOMATIC_BUNDLING",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const BATCHED_RECEIVE: Variable = Variable {
     name: "WHIMBREL_BATCHED_RECEIVE",
     allowed: "on or off",
@@ -150,6 +156,7 @@ pub(super) const WAITING: Variable = Variable {
 };
 
 const VARIABLES: &[Variable] = &[
+    AUTOMATIC_BUNDLING,
     BATCHED_RECEIVE,
     BATCHED_SEND,
     CONNECTED_SOCKETS,
@@ -333,7 +340,8 @@ mod tests {
             &[("WHIMBREL_INTERFACE", "lo"), ("WHIMBREL_LOG", "of")],
             &[
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
-                 allowed: WHIMBREL_BATCHED_RECEIVE, WHIMBREL_BATCHED_SEND, \
+                 allowed: WHIMBREL_AUTOMATIC_BUNDLING, \
+                 WHIMBREL_BATCHED_RECEIVE, WHIMBREL_BATCHED_SEND, \
                  WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
                  WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
                  WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \

@@ -7,9 +7,9 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    BATCHED_RECEIVE, BATCHED_SEND, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN, Environment,
-    IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS, RECEIVE_BUFFER,
-    RECEIVE_CREDIT, SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
+    AUTOMATIC_BUNDLING, BATCHED_RECEIVE, BATCHED_SEND, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN,
+    Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS,
+    RECEIVE_BUFFER, RECEIVE_CREDIT, SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -60,6 +60,7 @@ pub(super) struct Asked {
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
     pub(super) segmentation_offload: Option<SegmentationOffload>,
+    pub(super) automatic_bundling: Option<bool>,
     pub(super) connected_sockets: Option<bool>,
     pub(super) batched_receive: Option<bool>,
     pub(super) batched_send: Option<bool>,
@@ -91,6 +92,7 @@ pub(super) struct Settings {
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
     pub(super) segmentation_offload: Sourced<SegmentationOffload>,
+    pub(super) automatic_bundling: Sourced<bool>,
     pub(super) connected_sockets: Sourced<bool>,
     pub(super) batched_receive: Sourced<bool>,
     pub(super) batched_send: Sourced<bool>,
@@ -113,7 +115,7 @@ impl Settings {
         let interfaces = interfaces.transpose()?;
         let peers = asked.peers.as_deref().map(peers_said);
         let [receive_buffer_bytes, send_buffer_bytes] = buffers(asked, environment)?;
-        let [connects, receives, sends, credit] = switches(asked, environment)?;
+        let [bundles, connects, receives, sends, credit] = switches(asked, environment)?;
         let patience = defaults.unserved_patience;
         let settings = Self {
             domain: either(asked.domain, environment, DOMAIN, values::domain)?,
@@ -162,6 +164,7 @@ impl Settings {
                 values::offload,
                 SegmentationOffload::default(),
             )?,
+            automatic_bundling: bundles,
             connected_sockets: connects,
             batched_receive: receives,
             batched_send: sends,
@@ -172,11 +175,12 @@ impl Settings {
             log: either_or(asked.log, environment, LOG, values::log, true)?,
             limits: Sourced::of_builder(asked.limits, Limits::DEFAULT),
         };
-        settings.check()?;
-        Ok(settings)
+        settings.checked()
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// # Errors
+    /// Values that make no sense.
+    fn checked(self) -> Result<Self, Error> {
         let domain = self.domain.value;
         if domain > ports::DOMAIN_MAX {
             return Err(Error::BadParameter(format!(
@@ -232,7 +236,7 @@ impl Settings {
                 )));
             }
         }
-        Ok(())
+        Ok(self)
     }
 
     /// All of them, for people.
@@ -296,7 +300,7 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 8] {
+    fn list_sending(&self) -> [Setting; 9] {
         [
             of_variable(
                 "message_bytes_max",
@@ -309,6 +313,12 @@ impl Settings {
                 &self.segmentation_offload,
                 SEGMENTATION_OFFLOAD,
                 ToString::to_string,
+            ),
+            of_variable(
+                "automatic_bundling",
+                &self.automatic_bundling,
+                AUTOMATIC_BUNDLING,
+                on_or_off,
             ),
             of_variable(
                 "connected_sockets",
@@ -364,10 +374,12 @@ impl Settings {
     }
 }
 
-/// Whether sockets connect, receive and send many datagrams by one call, and heed receive buffers.
-fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 4], Error> {
+/// Whether samples leave together by themselves, and whether sockets connect, receive and send many
+/// datagrams by one call, and heed receive buffers.
+fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 5], Error> {
     let of = |asked, variable| on_unless(asked, environment, variable);
     Ok([
+        of(asked.automatic_bundling, AUTOMATIC_BUNDLING)?,
         of(asked.connected_sockets, CONNECTED_SOCKETS)?,
         of(asked.batched_receive, BATCHED_RECEIVE)?,
         of(asked.batched_send, BATCHED_SEND)?,

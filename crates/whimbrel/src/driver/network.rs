@@ -48,6 +48,8 @@ pub(crate) struct Network {
     pub(crate) peers: Vec<Locator>,
     /// How samples reach readers of this process.
     pub(crate) in_process: InProcess,
+    /// Writers whose bundling is automatic have one.
+    pub(crate) bundles: bool,
     pub(crate) fittings: Fittings,
 }
 

@@ -12,7 +12,7 @@ use whimbrel_base::status::StatusMask;
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::UdpSocket;
-use whimbrel_proto::writer::{SharedRate, WriterConfig};
+use whimbrel_proto::writer::{Bundling, SharedRate, WriterConfig};
 use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
 
 use super::clock;
@@ -140,12 +140,22 @@ impl ParticipantCore {
         let mut config = WriterConfig::new(self.guid(statistics::ENTITY));
         config.budget = Some(Arc::clone(&self.budget));
         config.message_bytes_max = self.look(|it| it.config().message_bytes_max);
+        config.bundling = self.automatic_bundling();
         let owner: Weak<dyn statistics::Owner> = self.me.clone();
         let (sockets, driver) = (&self.sockets, &self.driver);
         let offer = StatisticsOffer::new(owner, config, sockets, driver, &self.warnings);
         self.add_writer(&offer.writer);
         if self.statistics.set(offer).is_ok() {
             self.change(|control, now| control.update_writer(now, statistics::announcement()));
+        }
+    }
+
+    /// How samples leave whose writer leaves that to us.
+    pub(crate) fn automatic_bundling(&self) -> Bundling {
+        if self.network.bundles {
+            Bundling::Automatic
+        } else {
+            Bundling::Off
         }
     }
 

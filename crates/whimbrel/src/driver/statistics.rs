@@ -11,7 +11,7 @@ use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::LocalWriter;
 use whimbrel_proto::change::ChangeKind;
-use whimbrel_proto::writer::{Bundling, NewChange, Packed, WriterConfig, WriterStatistics};
+use whimbrel_proto::writer::{NewChange, Packed, WriterConfig, WriterStatistics};
 use whimbrel_types::{DdsType, Representation, key_hash, to_payload};
 
 use super::clock;
@@ -72,7 +72,6 @@ impl StatisticsOffer {
         warnings: &Arc<Warnings>,
     ) -> Arc<Self> {
         config.durable = true;
-        config.bundling = Bundling::Automatic;
         let writer = WriterCore::new(
             config,
             Arc::clone(sockets),

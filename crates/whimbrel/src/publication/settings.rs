@@ -38,10 +38,10 @@ pub(super) fn check(qos: &DataWriterQos) -> Result<(), Error> {
 pub(super) fn machine_config(
     guid: Guid,
     qos: &DataWriterQos,
-    publisher: &PublisherQos,
+    bundling: writer::Bundling,
 ) -> WriterConfig {
     let mut config = WriterConfig::new(guid);
-    config.bundling = bundling_of(qos, publisher);
+    config.bundling = bundling;
     if qos.batch.is_none() {
         // Batches are compressed by themselves.
         config.packed_messages = qos.data_representation.compression.offered();
@@ -86,8 +86,12 @@ pub(super) fn check_bundling(bundling: Bundling) -> Result<(), Error> {
     )))
 }
 
-/// How a writer's samples leave.
-pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> writer::Bundling {
+/// How a writer's samples leave; as `automatic` says where that is left to us.
+pub(super) fn bundling_of(
+    writer: &DataWriterQos,
+    publisher: &PublisherQos,
+    automatic: writer::Bundling,
+) -> writer::Bundling {
     if let Some(batch) = writer.batch {
         return writer::Bundling::UpTo {
             message_bytes_max: Bundling::MESSAGE_BYTES_MAX,
@@ -99,7 +103,7 @@ pub(super) fn bundling_of(writer: &DataWriterQos, publisher: &PublisherQos) -> w
         Bundling::Automatic if writer.publish_mode != PublishMode::Synchronous => {
             writer::Bundling::Off
         }
-        Bundling::Automatic => writer::Bundling::Automatic,
+        Bundling::Automatic => automatic,
         Bundling::Off => writer::Bundling::Off,
         Bundling::UpTo { message_bytes_max } => {
             let budget = writer.latency_budget.duration;
@@ -171,4 +175,28 @@ pub(super) fn set_packers(core: &WriterCore, qos: &DataWriterQos) -> Option<Writ
     state.machine.set_block_packer(Some(Box::new(blocks)));
     state.sample_packer = Some(Arc::clone(&packer));
     Some(WriterPacker { packer, threshold })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_left_to_us_is_bundled_as_the_participant_says() {
+        let publisher = PublisherQos::default();
+        let of = |bundling, automatic| {
+            let qos = DataWriterQos::default().bundling(bundling);
+            bundling_of(&qos, &publisher, automatic)
+        };
+        let (on, off) = (writer::Bundling::Automatic, writer::Bundling::Off);
+        for automatic in [on, off] {
+            assert_eq!(of(Bundling::Automatic, automatic), automatic);
+            assert_eq!(of(Bundling::Off, automatic), off);
+            assert!(matches!(
+                of(Bundling::ON, automatic),
+                writer::Bundling::UpTo { .. }
+            ));
+        }
+        assert_eq!(bundling_of(&DataWriterQos::default(), &publisher, off), off);
+    }
 }

@@ -96,7 +96,9 @@ impl<T: DdsType> DataWriter<T> {
         };
         let entity = participant.next_entity(kind);
         let guid = participant.core.guid(entity);
-        let mut config = machine_config(guid, &qos, &lock(&publisher.inner.qos));
+        let automatic = participant.core.automatic_bundling();
+        let bundling = bundling_of(&qos, &lock(&publisher.inner.qos), automatic);
+        let mut config = machine_config(guid, &qos, bundling);
         config.budget = Some(Arc::clone(&participant.core.budget));
         config.shared_rate = Some(Arc::clone(&participant.core.rate));
         participant
@@ -333,7 +335,8 @@ impl Member for WriterInner {
     }
 
     fn follow_group(&self) {
-        let bundling = bundling_of(&lock(&self.qos), &lock(&self.publisher.qos));
+        let automatic = self.publisher.participant.core.automatic_bundling();
+        let bundling = bundling_of(&lock(&self.qos), &lock(&self.publisher.qos), automatic);
         self.core.set_bundling(bundling);
     }
 

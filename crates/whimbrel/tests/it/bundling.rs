@@ -210,6 +210,22 @@ fn a_burst_is_bundled_and_complete_whatever_is_kept() {
 }
 
 #[test]
+fn a_participant_that_bundles_nothing_by_itself_does_as_its_writers_say() {
+    let pair = pair_set_up(|it| it.in_process(InProcess::Off).automatic_bundling(false));
+    for (bundling, is_bundled) in [(None, false), (Some(Bundling::ON), true)] {
+        let qos = DataWriterQos::default().keep_all();
+        let qos = DataWriterQos { bundling, ..qos };
+        let (writer, reader) = matched(&pair, qos);
+        for number in 0..2000 {
+            writer.write(&blob(number)).unwrap();
+        }
+        take(&reader, 2000);
+        let bundles = writer.statistics().bundling;
+        assert_eq!(bundles.samples > 0, is_bundled, "{bundles:?}");
+    }
+}
+
+#[test]
 fn settings_are_checked_and_may_change() {
     let participants = pair();
     let topic = participants.0.create_topic::<Blob>("blobs").unwrap();

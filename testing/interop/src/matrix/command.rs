@@ -15,13 +15,14 @@ const PYTHON: &str = ".peers/venv/bin/python";
 const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// Settings of what is only quicker.
-const FAST_PATHS: [&str; 7] = [
+const FAST_PATHS: [&str; 8] = [
     "WHIMBREL_IN_PROCESS",
     "WHIMBREL_SEGMENTATION_OFFLOAD",
     "WHIMBREL_CONNECTED_SOCKETS",
     "WHIMBREL_BATCHED_RECEIVE",
     "WHIMBREL_BATCHED_SEND",
     "WHIMBREL_RECEIVE_CREDIT",
+    "WHIMBREL_AUTOMATIC_BUNDLING",
     "WHIMBREL_WAITING",
 ];
 

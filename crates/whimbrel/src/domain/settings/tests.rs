@@ -30,6 +30,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_LOG", "off"),
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ("WHIMBREL_AUTOMATIC_BUNDLING", "off"),
         ("WHIMBREL_CONNECTED_SOCKETS", "off"),
         ("WHIMBREL_BATCHED_RECEIVE", "off"),
         ("WHIMBREL_BATCHED_SEND", "off"),
@@ -61,6 +62,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     check(&nothing, &pairs, "connected_sockets", connected);
     check(&nothing, &[], "connected_sockets", ("on", default));
     for (name, of) in [
+        ("automatic_bundling", "WHIMBREL_AUTOMATIC_BUNDLING"),
         ("batched_receive", "WHIMBREL_BATCHED_RECEIVE"),
         ("batched_send", "WHIMBREL_BATCHED_SEND"),
         ("receive_credit", "WHIMBREL_RECEIVE_CREDIT"),
