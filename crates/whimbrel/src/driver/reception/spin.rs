@@ -25,6 +25,11 @@ const LATE_MAX: u32 = 3;
 /// at least; twice as long after each more.
 const PAUSE_SHARE: i64 = 50;
 
+/// After so many polls that were of use, one that was in vain makes for no pause: what they saved
+/// is more than what it cost. In a machine that shares its cores with others, who answers may be held
+/// up for a moment at any time.
+const USEFUL_MIN: u32 = 50;
+
 /// How often the pause doubles at most.
 const DOUBLINGS_MAX: u32 = 7;
 
@@ -38,6 +43,8 @@ pub(super) struct Spin {
     missed: Option<(Instant, Instant)>,
     /// Polls in a row that took more than a budget or were in vain, and how long they took.
     late: (u32, Duration),
+    /// Polls that were of use since one was not.
+    useful: u32,
     /// Pauses since the last poll that was of use.
     pauses: u32,
     paused_until: Instant,
@@ -50,6 +57,7 @@ impl Spin {
             reach: None,
             missed: None,
             late: (0, Duration::ZERO),
+            useful: 0,
             pauses: 0,
             paused_until: Instant::ZERO,
         }
@@ -74,6 +82,7 @@ impl Spin {
         if took <= self.budget() {
             self.pauses = 0;
             self.late = (0, Duration::ZERO);
+            self.useful = self.useful.saturating_add(1);
             self.reach = Some(self.budget());
         } else if self.is_too_late(took) {
             self.pause(now);
@@ -95,10 +104,12 @@ impl Spin {
             let (least, wanted) = (budget.divided_by(REACH_SHARE_MIN), took.times(REACH_WAITS));
             wanted.clamp(least, budget).max(took)
         });
-        if let Some((began, ended)) = missed
-            && (self.is_too_late(ended.since(began)) || self.pauses > 0 || !soon)
-        {
-            self.pause(ended);
+        if let Some((began, ended)) = missed {
+            let useful = std::mem::take(&mut self.useful);
+            let is_too_late = self.is_too_late(ended.since(began));
+            if is_too_late || self.pauses > 0 || (!soon && useful < USEFUL_MIN) {
+                self.pause(ended);
+            }
         }
     }
 
@@ -311,6 +322,30 @@ mod tests {
         }
         // What comes no sooner than that is waited for blocked.
         assert_eq!(round_trip(micros(210)), micros(430));
+    }
+
+    #[test]
+    fn who_is_held_up_now_and_then_goes_on_polling() {
+        let mut spin = automatic();
+        let mut now = START;
+        let mut blocked = 0;
+        for message in 1..=10_000 {
+            let comes = now.after(micros(if message % 100 == 0 { 1000 } else { 5 }));
+            match spin.until(now) {
+                Some(until) if comes <= until => spin.note_found(now, comes),
+                until => {
+                    let from = until.unwrap_or(now);
+                    if until.is_some() {
+                        spin.note_missed(now, from);
+                    }
+                    spin.note_blocked(from, comes);
+                    blocked += 1;
+                }
+            }
+            now = comes;
+        }
+        // What was held up itself, and the next.
+        assert_eq!(blocked, 2 * 100);
     }
 
     #[test]
