@@ -74,6 +74,9 @@ pub(super) struct Figures {
     pub(super) threads_with_readers: f64,
     /// Of a process whose listener answers another's.
     pub(super) threads_with_listener: f64,
+    /// Of one with eight participants, eight writers and eight readers each, whose listeners were
+    /// all called; NaN of peers, whose threads are judged by nobody.
+    pub(super) threads_of_crowd: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
     /// From the start of that process until its first sample was answered.

@@ -48,7 +48,7 @@ pub(super) fn goals(figures: &[Figures]) -> Vec<Goal> {
 
 /// The most of all that was set up.
 fn threads_max(figures: &Figures) -> f64 {
-    let busy = figures.threads_with_listener;
+    let busy = figures.threads_with_listener.max(figures.threads_of_crowd);
     figures.threads.max(figures.threads_with_readers).max(busy)
 }
 
@@ -65,6 +65,7 @@ mod tests {
             reader_kib: all,
             threads_with_readers: threads,
             threads_with_listener: threads,
+            threads_of_crowd: threads,
             match_ms: all,
             sample_ms: all,
             idle_cpu_ms: all,
@@ -93,6 +94,11 @@ mod tests {
             ..good
         };
         assert_eq!(met(busy), [true, true, true, true, true, false]);
+        let crowded = Figures {
+            threads_of_crowd: 4.0,
+            ..good
+        };
+        assert_eq!(met(crowded), [true, true, true, true, true, false]);
         let fast = figures(Who::Fast, 5.1, 3.0);
         assert_eq!(met(fast), [false, false, false, false, false, true]);
     }

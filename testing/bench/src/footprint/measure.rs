@@ -27,6 +27,7 @@ struct Round {
     reader_kib: f64,
     threads_with_readers: f64,
     threads_with_listener: f64,
+    threads_of_crowd: f64,
     match_ms: f64,
     sample_ms: f64,
 }
@@ -95,6 +96,16 @@ impl Starter<'_> {
         })
     }
 
+    /// Threads of a process with many participants, writers and readers; NaN where it is not ours.
+    fn crowd(&self, domain: usize) -> Result<f64, String> {
+        if self.who.product().is_peer() {
+            return Ok(f64::NAN);
+        }
+        let process = self.start("crowd", "-", domain)?;
+        process.wait_until(READY, PATIENCE)?;
+        Ok(process.holding()?.threads as f64)
+    }
+
     /// Two processes that know each other; the second was started when the first had settled.
     fn pair(&self, domain: usize) -> Result<Met, String> {
         let first = self.start("match", "a", domain)?;
@@ -147,6 +158,8 @@ pub(super) fn all(
             figures.match_ms = since_launch(met.took);
             figures.sample_ms = since_launch(sample);
             figures.threads_with_listener = met.threads()? as f64;
+            drop(met);
+            figures.threads_of_crowd = starters[at].crowd(domain)?;
             eprintln!("round {round}, {}: {figures:?}", all[at].name());
             measured[at].push(figures);
         }
@@ -163,6 +176,7 @@ pub(super) fn all(
             reader_kib: median(|it| it.reader_kib),
             threads_with_readers: median(|it| it.threads_with_readers),
             threads_with_listener: median(|it| it.threads_with_listener),
+            threads_of_crowd: median(|it| it.threads_of_crowd),
             match_ms: median(|it| it.match_ms),
             sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ns as f64 / 1e6,

@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 11] {
+fn named(figures: &Figures) -> [(&'static str, f64); 12] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
@@ -75,6 +75,7 @@ fn named(figures: &Figures) -> [(&'static str, f64); 11] {
         ("reader_kib", figures.reader_kib),
         ("threads_with_readers", figures.threads_with_readers),
         ("threads_with_listener", figures.threads_with_listener),
+        ("threads_of_crowd", figures.threads_of_crowd),
         ("match_ms", figures.match_ms),
         ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),
@@ -96,7 +97,7 @@ fn table(figures: &[Figures]) -> Table {
     let mut lines = Vec::new();
     for (at, (name, _)) in columns.first().into_iter().flatten().enumerate() {
         let mut line = vec![(*name).to_owned()];
-        line.extend(columns.iter().map(|column| format!("{:.2}", column[at].1)));
+        line.extend(columns.iter().map(|column| cell(column[at].1)));
         lines.push(line);
     }
     Table {
@@ -104,4 +105,11 @@ fn table(figures: &[Figures]) -> Table {
         head,
         lines,
     }
+}
+
+fn cell(figure: f64) -> String {
+    if figure.is_nan() {
+        return "-".to_owned();
+    }
+    format!("{figure:.2}")
 }

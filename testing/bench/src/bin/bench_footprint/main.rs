@@ -4,6 +4,8 @@
 //! without what other benches need.
 #![forbid(unsafe_code)]
 
+mod crowd;
+
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 
@@ -28,6 +30,7 @@ fn run(words: &[String]) -> Result<(), String> {
     match (bench.as_str(), role.as_str()) {
         ("footprint", "match") => meet(domain, side == "a"),
         ("footprint", "hold") => hold(domain),
+        ("footprint", "crowd") => crowd::hold(domain),
         _ => Err(format!("no {role} of {bench}")),
     }
 }
