@@ -26,8 +26,8 @@ const LATE_MAX: u32 = 3;
 const PAUSE_SHARE: i64 = 50;
 
 /// After so many polls that were of use, one that was in vain makes for no pause: what they saved
-/// is more than what it cost. In a machine that shares its cores with others, who answers may be held
-/// up for a moment at any time.
+/// is more than what it cost. In a machine that shares its cores with others, who answers may be
+/// held up for a moment at any time.
 const USEFUL_MIN: u32 = 50;
 
 /// How often the pause doubles at most.
