@@ -30,6 +30,13 @@ const PAUSE_SHARE: i64 = 50;
 /// held up for a moment at any time.
 const USEFUL_MIN: u32 = 50;
 
+/// During a pause it is polled once where a wait took no more than this share of the usual, a third
+/// of it: that is how it shows that who answers has begun to poll, so that only one is woken.
+const QUICKER: (i64, i64) = (2, 3);
+
+/// One of so many waits that end soon makes the usual one.
+const USUAL_OF: u32 = 8;
+
 /// How often the pause doubles at most.
 const DOUBLINGS_MAX: u32 = 7;
 
@@ -48,6 +55,20 @@ pub(super) struct Spin {
     /// Pauses since the last poll that was of use.
     pauses: u32,
     paused_until: Instant,
+    /// How long a wait that is blocked takes, where it ends soon.
+    usual: Duration,
+    hint: Hint,
+}
+
+/// Whether it shows during a pause that polling might be of use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hint {
+    /// It did not.
+    None,
+    /// So it is polled in spite of the pause.
+    Followed,
+    /// That was of no use: no more of it before the pause ends.
+    Wrong,
 }
 
 impl Spin {
@@ -60,6 +81,8 @@ impl Spin {
             useful: 0,
             pauses: 0,
             paused_until: Instant::ZERO,
+            usual: Duration::ZERO,
+            hint: Hint::None,
         }
     }
 
@@ -69,7 +92,8 @@ impl Spin {
             Waiting::Sleep | Waiting::Receive => None,
             Waiting::Spin => Some(Instant::FAR_FUTURE),
             Waiting::Automatic { .. } => {
-                let tries = self.missed.is_none() && now >= self.paused_until;
+                let may = now >= self.paused_until || self.hint == Hint::Followed;
+                let tries = self.missed.is_none() && may;
                 let reach = self.reach.filter(|_| tries)?;
                 Some(now.after(reach))
             }
@@ -81,11 +105,13 @@ impl Spin {
         let took = now.since(started);
         if took <= self.budget() {
             self.pauses = 0;
+            self.paused_until = Instant::ZERO;
+            self.hint = Hint::None;
             self.late = (0, Duration::ZERO);
             self.useful = self.useful.saturating_add(1);
             self.reach = Some(self.budget());
         } else if self.is_too_late(took) {
-            self.pause(now);
+            self.give_up(now);
         }
     }
 
@@ -108,9 +134,28 @@ impl Spin {
             let useful = std::mem::take(&mut self.useful);
             let is_too_late = self.is_too_late(ended.since(began));
             if is_too_late || self.pauses > 0 || (!soon && useful < USEFUL_MIN) {
-                self.pause(ended);
+                self.give_up(ended);
             }
+        } else if soon {
+            self.note_usual(now, took);
         }
+    }
+
+    /// A wait that was blocked all the time took so long.
+    fn note_usual(&mut self, now: Instant, took: Duration) {
+        let least = self.budget().divided_by(REACH_SHARE_MIN);
+        let (quick, of) = QUICKER;
+        let is_quicker = took.as_nanos().saturating_mul(of) <= self.usual.as_nanos() * quick;
+        // What was there already says nothing of who answers.
+        if is_quicker && took >= least && now < self.paused_until && self.hint == Hint::None {
+            self.hint = Hint::Followed;
+        }
+        self.usual = if self.usual.is_zero() {
+            took
+        } else {
+            let rest = self.usual.times(USUAL_OF - 1);
+            rest.plus(took).divided_by(USUAL_OF)
+        };
     }
 
     /// Counts a poll that took so long; true where there were too many such.
@@ -118,6 +163,16 @@ impl Spin {
         let (count, before) = self.late;
         self.late = (count.saturating_add(1), before.plus(took));
         self.late.0 >= LATE_MAX
+    }
+
+    /// Polling was of no use until `now`.
+    fn give_up(&mut self, now: Instant) {
+        if self.hint == Hint::Followed {
+            self.hint = Hint::Wrong;
+            self.late = (0, Duration::ZERO);
+        } else {
+            self.pause(now);
+        }
     }
 
     /// Stops for a while from `now` on.
@@ -130,6 +185,7 @@ impl Spin {
         let pause = spent.as_nanos().saturating_mul(PAUSE_SHARE);
         self.paused_until = now.after(Duration::from_nanos(pause));
         self.pauses = self.pauses.saturating_add(1);
+        self.hint = Hint::None;
     }
 
     fn budget(&self) -> Duration {
@@ -295,16 +351,20 @@ mod tests {
         }
     }
 
-    /// How long the last of many messages there and back take.
-    fn round_trip(wake: Duration) -> Duration {
-        let way = micros(5);
+    /// How long the last of `trips` there and back takes, between two that pause `paused` times as
+    /// long as the shortest pause before they begin.
+    fn round_trip(paused: [u32; 2], way: Duration, wake: Duration, trips: usize) -> Duration {
         let mut now = START;
-        let mut players = [0, 1].map(|_| Player {
-            spin: automatic(),
-            waits_from: now,
+        let mut players = paused.map(|paused| {
+            let mut spin = automatic();
+            spin.paused_until = now.after(BUDGET.times(50 * paused));
+            Player {
+                spin,
+                waits_from: now,
+            }
         });
         let mut begun = now;
-        for _ in 0..1000 {
+        for _ in 0..trips {
             begun = now;
             for player in [1, 0] {
                 let arrives = now.after(way);
@@ -316,12 +376,25 @@ mod tests {
     }
 
     #[test]
+    fn who_pauses_sees_that_the_other_one_polls() {
+        for wake in [35, 50, 80, 150] {
+            let last = round_trip([1, 128], micros(11), micros(wake), 200);
+            assert_eq!(last, micros(22), "{wake} us");
+        }
+    }
+
+    #[test]
     fn two_that_answer_each_other_come_to_poll_though_waking_takes_longer_than_the_budget() {
+        let way = micros(5);
         for wake in 0..=190 {
-            assert_eq!(round_trip(micros(wake)), micros(10), "{wake} us");
+            assert_eq!(
+                round_trip([0, 0], way, micros(wake), 1000),
+                micros(10),
+                "{wake} us"
+            );
         }
         // What comes no sooner than that is waited for blocked.
-        assert_eq!(round_trip(micros(210)), micros(430));
+        assert_eq!(round_trip([0, 0], way, micros(210), 1000), micros(430));
     }
 
     #[test]
