@@ -19,6 +19,7 @@ usage: whimbrel-bench BENCH [OPTION]...
   --sizes A,B,...    octets of payload (latency, throughput)
   --placement NAME   only this one: two-cores, one-core, free, two-hosts (latency)
   --contestant NAME  only those whose name contains NAME; may be said again (not polling)
+  --proof NAME=N     the goal NAME is kept by tests, of which N failed; may be said again
   --out FOLDER       where reports go (default target/bench)
   --peers FOLDER     where the peers' programs are (default target/peers)
 ";
@@ -38,6 +39,8 @@ pub struct Arguments {
     pub placement: Option<Placement>,
     /// Parts of the names of the only contestants; all where it is empty.
     pub contestants: Vec<String>,
+    /// Goals that tests keep, and how many of those failed.
+    pub proofs: Vec<(String, u32)>,
     /// Where reports go.
     pub out: PathBuf,
     /// Where the peers' programs are.
@@ -106,6 +109,7 @@ impl Arguments {
             sizes: Vec::new(),
             placement: None,
             contestants: Vec::new(),
+            proofs: Vec::new(),
             out: PathBuf::from("target/bench"),
             peers: PathBuf::from("target/peers"),
         };
@@ -123,6 +127,7 @@ impl Arguments {
                 }
                 "--placement" => found.placement = Some(Placement::named(value()?)?),
                 "--contestant" => found.contestants.push(value()?.clone()),
+                "--proof" => found.proofs.push(proof(value()?)?),
                 "--out" => found.out = PathBuf::from(value()?),
                 "--peers" => found.peers = PathBuf::from(value()?),
                 _ => return Err(format!("what is {word}?")),
@@ -158,6 +163,12 @@ impl Arguments {
     }
 }
 
+fn proof(text: &str) -> Result<(String, u32), String> {
+    let parts = text.split_once('=');
+    let parsed = parts.and_then(|(name, failed)| Some((name.to_owned(), failed.parse().ok()?)));
+    parsed.ok_or_else(|| format!("{text} is no goal and a number"))
+}
+
 fn number(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
@@ -182,6 +193,10 @@ mod tests {
         assert_eq!(found.messages, Some(500));
         assert_eq!(found.sizes, [16, 63_000]);
         assert_eq!(found.placement, Some(Placement::Free));
+        let found = parse("calls --proof calls.none=0 --proof calls.some=2").unwrap();
+        let wanted = [("calls.none".to_owned(), 0), ("calls.some".to_owned(), 2)];
+        assert_eq!(found.proofs, wanted);
+        assert!(!found.is_partial());
         let found = parse("latency --contestant raw --contestant listener").unwrap();
         assert!(found.wants("raw calls") && found.wants("cyclone listener"));
         assert!(!found.wants("cyclone waitset"));
@@ -233,6 +248,8 @@ mod tests {
             ("latency --messages", "--messages needs a value"),
             ("latency --messages 0", "0 is not a number above 0"),
             ("latency --messages ten", "ten is not a number above 0"),
+            ("calls --proof a=b", "a=b is no goal and a number"),
+            ("calls --proof a", "a is no goal and a number"),
             ("latency --sizes 16,,32", " is not a number above 0"),
         ] {
             assert_eq!(parse(line), Err(why.to_owned()), "{line}");

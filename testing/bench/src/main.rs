@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use whimbrel_bench::arguments::{Arguments, Bench, USAGE};
+use whimbrel_bench::goal::Goal;
 use whimbrel_bench::{calls, footprint, latency, polling, throughput};
 
 fn main() -> ExitCode {
@@ -26,13 +27,16 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
-    let report = match arguments.bench {
+    let mut report = match arguments.bench {
         Bench::Latency => latency::run(arguments)?,
         Bench::Throughput => throughput::run(arguments)?,
         Bench::Calls => calls::run(arguments)?,
         Bench::Polling => polling::run(arguments)?,
         Bench::Footprint => footprint::run(arguments)?,
     };
+    let proofs = arguments.proofs.iter();
+    let proved = proofs.map(|(name, failed)| Goal::proved(name, *failed));
+    report.goals.extend(proved);
     print!("{}", report.text());
     report.write(&arguments.out)?;
     Ok(report.met())
