@@ -61,8 +61,11 @@ fn what_is_not_understood_is_listed_and_no_command_ignores_it() {
         &["ps", "--wait", "0"][..],
         &["config", "show"],
         &["shapes", "sub"],
+        &["demo", "--quick"],
     ] {
-        let error = run(args, &variables[..1]).expect(2).stderr;
+        let refused = run(args, &variables[..1]).expect(2);
+        let error = &refused.stderr;
+        assert_eq!(refused.stdout, "", "{args:?}");
         assert!(
             error.contains("did you mean WHIMBREL_PEERS?"),
             "{args:?}: {error}"
