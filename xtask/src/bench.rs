@@ -96,12 +96,42 @@ const LIMIT: Duration = Duration::from_secs(2 * 3600);
 const GUIDED: &str = "--guided";
 const MAY_BE_GUIDED: [&str; 4] = ["latency", "throughput", "calls", "polling"];
 
+/// All benches, and the words that ask what they take.
+const BENCHES: [&str; 7] = [
+    "latency",
+    "throughput",
+    "calls",
+    "polling",
+    "footprint",
+    "bytes",
+    "perftool",
+];
+const HELP: [&str; 2] = ["--help", "-h"];
+
+/// The referee, built quickly, for who only asks.
+const ASK: &[&str] = &["cargo", "run", "--quiet", "-p", "whimbrel-bench", "--"];
+
 /// Measures; the error is empty when goals were missed, as the run has said which.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let root = metadata::root();
     let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|it| **it == GUIDED);
     let (guided, words) = (!options.is_empty(), words.as_slice());
     let bench = words.first().copied().unwrap_or_default();
+    if HELP.contains(&bench) {
+        return watch(&root, &[ASK, &["--help"]].concat());
+    }
+    if !BENCHES.contains(&bench) {
+        let all = BENCHES.join(", ");
+        return Err(format!("bench: there is no {bench:?}, there are: {all}"));
+    }
+    if words.iter().any(|it| HELP.contains(it)) {
+        let (of, before) = match bench {
+            "perftool" => (PERF, &["--help"][..]),
+            "bytes" => (PERF, &["bytes", "--help"][..]),
+            _ => (ASK, &["--help"][..]),
+        };
+        return watch(&root, &[of, before].concat());
+    }
     if guided && !MAY_BE_GUIDED.contains(&bench) {
         return Err(format!("bench: {bench} takes no {GUIDED}"));
     }

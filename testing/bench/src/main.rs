@@ -9,6 +9,10 @@ use whimbrel_bench::{calls, footprint, latency, polling, throughput};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|it| matches!(&it[..], "--help" | "-h")) {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let arguments = match Arguments::parse(&words) {
         Ok(arguments) => arguments,
         Err(why) => {
