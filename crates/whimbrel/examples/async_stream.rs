@@ -1,16 +1,13 @@
 //! Reads a topic as an asynchronous stream.
 //!
-//! Whimbrel brings no runtime and needs none: its futures only wake their task. The executor here
-//! is a dozen lines so that the example stands alone; `tokio`, `smol` or any other serve as well.
+//! Whimbrel brings no runtime and needs none: its futures only wake their task. `block_on` runs one
+//! on this thread, which receives while it waits; `tokio`, `smol` or any other serve as well.
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::future::poll_fn;
+use std::pin::Pin;
 
 use futures_core::Stream;
-use whimbrel::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Error};
+use whimbrel::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Error, block_on};
 
 #[derive(DdsType, Debug)]
 struct Tick {
@@ -43,25 +40,4 @@ fn main() -> Result<(), Error> {
         writer.wait_for_acknowledgments_async().await;
         Ok(())
     })
-}
-
-/// Wakes the thread that runs the future.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// The smallest executor: runs one future on this thread, which sleeps in between.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
 }

@@ -5,6 +5,8 @@ use crate::time::Duration;
 /// When the samples that wait in a batch leave: whichever is reached first. Names and defaults are
 /// those of the policy BATCH of Connext.
 ///
+/// A writer with batches has no bundles: what [`Bundling`](super::Bundling) says is not heeded.
+///
 /// Only readers of Whimbrel and of Connext understand batches; all others get the same samples one
 /// by one, at the same time.
 ///

@@ -15,7 +15,8 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Bundling {
     /// Samples that come faster than they can be sent leave together, those of several writers of
-    /// a participant to the same addresses too; a lone sample leaves at once.
+    /// a participant to the same addresses too; a lone sample leaves at once. A participant may be
+    /// set up without (`automatic_bundling`), for which this is as [`Bundling::Off`].
     #[default]
     Automatic,
     /// Each sample leaves at once.

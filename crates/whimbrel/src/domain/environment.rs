@@ -22,7 +22,10 @@ const OF_TOOLS: &[&str] = &["WHIMBREL_PEER_PYTHON", "WHIMBREL_REPLAY_BOUNDED"];
 const OF_WRITERS: &[(&str, &str)] = &[
     ("COMPRESS", COMPRESSION),
     ("CODEC", COMPRESSION),
-    ("BUNDL", "`bundling`"),
+    (
+        "BUNDL",
+        "`bundling`; WHIMBREL_AUTOMATIC_BUNDLING=off undoes what none of them says",
+    ),
     ("BATCH", "`batch`"),
 ];
 
@@ -360,7 +363,8 @@ mod tests {
         check("WHIMBREL_PEER", "; did you mean WHIMBREL_PEERS?");
         check("WHIMBREL_DOMIAN", "; did you mean WHIMBREL_DOMAIN?");
         check("WHIMBREL_LATENCY", "");
-        let bundling = "; each writer says that by its QoS: `bundling`";
+        let bundling = "; each writer says that by its QoS: `bundling`; \
+                        WHIMBREL_AUTOMATIC_BUNDLING=off undoes what none of them says";
         for name in [
             "WHIMBREL_BUNDLING",
             "WHIMBREL_BUNDLE",

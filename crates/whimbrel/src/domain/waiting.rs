@@ -20,9 +20,10 @@ pub enum Waiting {
     Receive,
     /// As [`Waiting::Receive`], but it polls the socket for up to `budget` first, for as long as
     /// that pays: while what it waited for last came about as soon as that. Where it does not, it
-    /// stops trying for a while.
+    /// stops trying for a while. A few times it polls for up to eight budgets, to find out whether
+    /// who answers is quicker when he is not waited for asleep.
     Automatic {
-        /// Longest that it polls at a time, at most a second.
+        /// Longest that it polls at a time where that goes on, at most a second.
         budget: Duration,
     },
     /// It polls the socket without end, which takes a processor.

@@ -1,10 +1,11 @@
 //! Threads, locks and the clock: what turns the machines of `whimbrel-proto` into a running bus.
 //!
 //! One driver serves all participants of the process with at most two threads: `whimbrel-io` fires
-//! timers and receives where nobody waits, `whimbrel-call` (started with the first listener) runs
-//! callbacks. Samples are sent by the thread that writes them and received by the one that waits
-//! for them ([`reception`]). A thread holds at most one machine lock at a
-//! time and none while it runs user code.
+//! timers and receives where nobody waits, `whimbrel-call` (started with the first listener of
+//! data, or when another has something to hear) runs callbacks. Samples are sent by the thread that
+//! writes them and received by the one that waits for them ([`reception`]). A thread holds at most
+//! one machine lock at a time, but that with a writer's it may take those of readers of this
+//! process, and none while it runs user code.
 //!
 //! Lock order: a participant's `serial`, then one machine ([`participant`], [`writer`] or
 //! [`reader`]), then the QoS of one entity, the inside of a [`wake::Bell`] or of
