@@ -37,12 +37,12 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
     [
         worst(
             "thousand-hertz.percent-of-a-core-beyond-blocking",
-            &|blocking, polling| polling.steady_percent - blocking.steady_percent,
+            &|blocking, polling| polling.steady.percent() - blocking.steady.percent(),
             STEADY_PERCENT,
         ),
         worst(
             "idle.percent-of-a-core-beyond-blocking",
-            &|blocking, polling| polling.idle_percent - blocking.idle_percent,
+            &|blocking, polling| polling.idle.percent() - blocking.idle.percent(),
             IDLE_PERCENT,
         ),
         worst("crowded.p50-of-blocking", &crowded(0.5), CROWDED),
@@ -55,18 +55,30 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Share;
     use super::*;
     use crate::contestant::Mode;
     use crate::spread::Spread;
+    use std::time::Duration;
+    use whimbrel_rig::process::Usage;
 
     fn row(mode: Mode, percent: f64, ns: [u64; 2]) -> Row {
         let mut crowded = Spread::default();
         let [usual, late] = ns;
         crowded.add_round(&[usual, usual, usual, usual, usual, late, late]);
+        let share = |percent: f64| {
+            let mut share = Share::default();
+            let used = Usage {
+                cpu_ns: (percent * 1e7) as u64,
+                ..Usage::default()
+            };
+            share.add(used, Duration::from_secs(1));
+            share
+        };
         Row {
             mode,
-            steady_percent: percent,
-            idle_percent: percent / 100.0,
+            steady: share(percent),
+            idle: share(percent / 100.0),
             crowded,
         }
     }

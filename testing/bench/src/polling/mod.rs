@@ -21,7 +21,7 @@ use crate::report::Report;
 use crate::spread::Spread;
 use crate::stage::Stage;
 
-use rows::Row;
+use rows::{Row, Share};
 
 /// Octets of payload.
 const SIZE: usize = 64;
@@ -58,10 +58,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let rows: Vec<Row> = contestants
         .iter()
         .zip(calm.into_iter().zip(crowded))
-        .map(|(it, ((steady_percent, idle_percent), crowded))| Row {
+        .map(|(it, ([steady, idle], crowded))| Row {
             mode: it.mode,
-            steady_percent,
-            idle_percent,
+            steady,
+            idle,
             crowded,
         })
         .collect();
@@ -101,41 +101,41 @@ fn start(
     Ok(pairs)
 }
 
-/// Shares of a core in percent at a steady stream and where nothing happens, of each.
+/// Shares of a core at a steady stream and where nothing happens, of each.
 fn calm(
     programs: &Programs,
     contestants: &[Contestant],
     length: Duration,
-) -> Result<Vec<(f64, f64)>, String> {
+) -> Result<Vec<[Share; 2]>, String> {
     let stage = Stage::new(Placement::TwoCores)?;
     let mut pairs = start(programs, contestants, &stage)?;
-    let mut shares = vec![(0.0, 0.0); pairs.len()];
+    let mut shares = vec![[Share::default(); 2]; pairs.len()];
     for round in 0..ROUNDS {
         for turn in 0..pairs.len() {
             let at = (turn + round) % pairs.len();
             let pair = &mut pairs[at];
-            let steady = share_percent(pair, |pair| stream(pair, length))?;
-            let idle = share_percent(pair, |_| {
+            let [steady, idle] = &mut shares[at];
+            add_share(steady, pair, |pair| stream(pair, length))?;
+            add_share(idle, pair, |_| {
                 thread::sleep(length);
                 Ok(())
             })?;
-            shares[at].0 += steady / ROUNDS as f64;
-            shares[at].1 += idle / ROUNDS as f64;
         }
     }
     Ok(shares)
 }
 
-/// What the process that answers uses of a core in percent during `part`.
-fn share_percent(
+/// Adds what the process that answers uses of a core during `part`.
+fn add_share(
+    share: &mut Share,
     pair: &mut Pair,
     part: impl FnOnce(&mut Pair) -> Result<(), String>,
-) -> Result<f64, String> {
+) -> Result<(), String> {
     let id = pair.answering().id();
     let (before, begun) = (Usage::of(id), Instant::now());
     part(pair)?;
-    let used = Usage::of(id).since(before);
-    Ok(100.0 * used.cpu_ns as f64 / begun.elapsed().as_nanos() as f64)
+    share.add(Usage::of(id).since(before), begun.elapsed());
+    Ok(())
 }
 
 /// One round trip at each period.
