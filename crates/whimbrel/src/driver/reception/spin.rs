@@ -169,7 +169,8 @@ impl Spin {
     fn give_up(&mut self, now: Instant) {
         if self.hint == Hint::Followed {
             self.hint = Hint::Wrong;
-            self.late = (0, Duration::ZERO);
+            let (_, spent) = std::mem::take(&mut self.late);
+            self.paused_until = self.paused_until.max(now).after(pause_for(spent));
         } else {
             self.pause(now);
         }
@@ -182,8 +183,7 @@ impl Spin {
         let most = budget.times(1 << DOUBLINGS_MAX);
         let doubled = 1 << self.pauses.min(DOUBLINGS_MAX);
         let spent = spent.max(budget).times(doubled).min(most);
-        let pause = spent.as_nanos().saturating_mul(PAUSE_SHARE);
-        self.paused_until = now.after(Duration::from_nanos(pause));
+        self.paused_until = now.after(pause_for(spent));
         self.pauses = self.pauses.saturating_add(1);
         self.hint = Hint::None;
     }
@@ -194,6 +194,11 @@ impl Spin {
             _ => Duration::ZERO,
         }
     }
+}
+
+/// How long nothing may be polled after so long was spent to no use.
+fn pause_for(spent: Duration) -> Duration {
+    Duration::from_nanos(spent.as_nanos().saturating_mul(PAUSE_SHARE))
 }
 
 #[cfg(test)]
@@ -304,6 +309,29 @@ mod tests {
             let start = START.after(Duration::from_secs(round));
             assert_eq!(delayed(&mut spin, start, micros(10), 200), 1);
         }
+    }
+
+    #[test]
+    fn a_wait_that_is_shorter_by_chance_makes_the_pause_longer() {
+        let mut spin = automatic();
+        spin.pause(START);
+        let mut now = START;
+        let wait = |spin: &mut Spin, now: Instant, took| {
+            spin.note_blocked(now, now.after(micros(took)));
+            now.after(micros(took))
+        };
+        for took in [390, 390, 250] {
+            assert_eq!(spin.until(now), None);
+            now = wait(&mut spin, now, took);
+        }
+        let until = spin.until(now).unwrap();
+        assert_eq!(until.since(now), micros(250));
+        spin.note_missed(now, until);
+        wait(&mut spin, until, 100);
+        // Both are paid for: what was polled before, and this.
+        let paused_until = START.after(BUDGET.plus(micros(250)).times(50));
+        assert_eq!(spin.until(Instant(paused_until.0 - 1)), None);
+        assert!(spin.until(paused_until).is_some());
     }
 
     #[test]
