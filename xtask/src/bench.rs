@@ -117,10 +117,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|it| **it == GUIDED);
     let (guided, words) = (!options.is_empty(), words.as_slice());
     let bench = words.first().copied().unwrap_or_default();
-    if HELP.contains(&bench) {
-        return watch(&root, &[ASK, &["--help"]].concat());
-    }
-    if !BENCHES.contains(&bench) {
+    if !BENCHES.contains(&bench) && !HELP.contains(&bench) {
         let all = BENCHES.join(", ");
         return Err(format!("bench: there is no {bench:?}, there are: {all}"));
     }

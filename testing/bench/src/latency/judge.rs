@@ -10,7 +10,7 @@ use crate::placement::Placement;
 const MODES: [Mode; 4] = [Mode::Listener, Mode::WaitSet, Mode::Take, Mode::Async];
 
 /// The mode of the peers that one of Whimbrel's is compared with.
-fn of_peers(mode: Mode) -> Mode {
+fn mode_of_peers(mode: Mode) -> Mode {
     match mode {
         Mode::Listener | Mode::AutomaticListener => Mode::Listener,
         Mode::Large => Mode::Large,
@@ -174,7 +174,7 @@ impl Judge<'_> {
                 .into_iter()
                 .filter_map(move |peer| {
                     let ours = self.us(placement, Product::Whimbrel, mode, *size, quantile)?;
-                    let peers = self.us(placement, peer, of_peers(mode), *size, quantile)?;
+                    let peers = self.us(placement, peer, mode_of_peers(mode), *size, quantile)?;
                     Some((ours / peers, format!("{size} B, {}", peer.name())))
                 })
         });

@@ -20,8 +20,7 @@ use self::log::Log;
 use self::message::{Read, Report, Written};
 use self::plan::MEETING_PATIENCE;
 use self::show::Show;
-use whimbrel::domain::environment_problems;
-
+use crate::bus;
 use crate::failure::Failure;
 use crate::options::{BusOptions, DemoOptions};
 use crate::output::Output;
@@ -49,11 +48,8 @@ pub(crate) fn run(
     args: &DemoOptions,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let problems = environment_problems();
-    if !problems.is_empty() {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(Failure::Usage(problems.join("\n")));
-    }
+    // What is wrong with the settings is found before anything is said.
+    bus::builder(options, "demo")?.settings()?;
     let log = Log::load(args.file.as_deref())?;
     let time = if args.quick {
         Duration::from_millis(500)

@@ -2,11 +2,12 @@
 //! one: segmentation and receive offload, as the bus itself asks the system for them.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use whimbrel_bench::protocol::serve_lines;
-use whimbrel_bench::stream::{Arrivals, Burst};
+use whimbrel_bench::stream::Burst;
 use whimbrel_net::socket::{PortUse, RecvBatch, SendOutcome, UdpSocket};
+
+use crate::throughput::count;
 
 /// What the system takes by one call: segments, and octets of all together.
 const SEGMENTS_MAX: usize = 64;
@@ -55,13 +56,6 @@ pub(crate) fn send(address: SocketAddr, to: &[SocketAddr], datagram: &[u8]) -> R
 pub(crate) fn receive(address: SocketAddr) -> Result<(), String> {
     let socket = bound(address)?;
     socket.receive_joined().map_err(|error| error.to_string())?;
-    let arrivals = Arc::new(Arrivals::default());
-    let counted = Arc::clone(&arrivals);
-    std::thread::spawn(move || {
-        let mut batch = RecvBatch::new(PACKETS, 2 * PACKETS);
-        while let Ok(count) = socket.recv_waiting(&mut batch) {
-            counted.note(count as u64);
-        }
-    });
-    serve_lines(|_| Ok(arrivals.take().to_string()))
+    let mut batch = RecvBatch::new(PACKETS, 2 * PACKETS);
+    count(move || socket.recv_waiting(&mut batch).ok().map(|it| it as u64))
 }

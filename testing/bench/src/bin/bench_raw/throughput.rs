@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
+
 use whimbrel_bench::protocol::{option, serve_lines};
 use whimbrel_bench::stream::{Arrivals, Burst};
 
@@ -56,12 +57,20 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
 
 fn receive(address: SocketAddr) -> Result<(), String> {
     let socket = UdpSocket::bind(address).map_err(|error| error.to_string())?;
+    let mut room = vec![0; 65_536];
+    count(move || socket.recv_from(&mut room).ok().map(|_| 1))
+}
+
+/// Counts what each call of `receive` gives until that is nothing, and says at each line of the
+/// input how many there were.
+pub(crate) fn count(
+    mut receive: impl FnMut() -> Option<u64> + Send + 'static,
+) -> Result<(), String> {
     let arrivals = Arc::new(Arrivals::default());
     let counted = Arc::clone(&arrivals);
     std::thread::spawn(move || {
-        let mut room = vec![0; 65_536];
-        while socket.recv_from(&mut room).is_ok() {
-            counted.note(1);
+        while let Some(count) = receive() {
+            counted.note(count);
         }
     });
     serve_lines(|_| Ok(arrivals.take().to_string()))
