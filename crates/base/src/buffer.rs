@@ -49,6 +49,18 @@ impl SharedBytes {
         Self::from_vec(copying::to_vec(bytes))
     }
 
+    /// How many octets there are, without a look at them.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// True when there are none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Copies `bytes` over what is here, without allocating where nobody else refers to it and
     /// there is room.
     pub fn overwrite(&mut self, bytes: &[u8]) {
