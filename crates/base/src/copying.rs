@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 /// Octets of a page: places that far apart are alike.
-const PAGE_BYTES: usize = 4096;
+pub const PAGE_BYTES: usize = 4096;
 
 /// So many octets further into its page a copy is slow.
 const SLOW_BYTES: usize = 32;

@@ -337,6 +337,11 @@ fn named(to: SocketAddr) -> SockAddr {
 /// from where it copies them quickly.
 #[inline]
 fn arranged<R>(parts: &[&[u8]], send: impl FnOnce(&[&[u8]]) -> R) -> R {
+    if let [only] = parts
+        && placing::is_short(only)
+    {
+        return send(parts);
+    }
     if !placing::is_read_quickly(parts) {
         return placing::with_copy(parts, |whole| send(&[whole]));
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use whimbrel_base::copying;
+use whimbrel_base::copying::{self, PAGE_BYTES};
 
 /// Where in a page the system's own copy of a datagram begins, in octets: that of a large one, and
 /// of one whose headers of IPv4 or IPv6 are before it. These are those of Linux; with others
@@ -38,7 +38,30 @@ pub(super) fn skipped(at: usize, slab_bytes: usize) -> usize {
     if slab_bytes < SLAB_BYTES_MIN {
         return 0;
     }
-    first_where(|skipped| is_filled_quickly(at.wrapping_add(skipped)))
+    let skipped = SKIPPED.get(at % PAGE_BYTES).copied();
+    usize::from(skipped.unwrap_or_default())
+}
+
+/// For each place in a page what is left free of a slab there. The places are known beforehand, and
+/// each datagram asks twice.
+static SKIPPED: [u8; PAGE_BYTES] = {
+    let mut all = [0; PAGE_BYTES];
+    let mut at = 0;
+    while at < PAGE_BYTES {
+        let mut skipped = 0;
+        while skipped <= SKIPPED_BYTES_MAX && !is_filled_quickly(at + skipped) {
+            skipped += STEP_BYTES;
+        }
+        // None is so far that it is not left free.
+        all[at] = skipped as u8;
+        at += 1;
+    }
+    all
+};
+
+/// Whether the system copies `part` quickly wherever it lies.
+pub(super) const fn is_short(part: &[u8]) -> bool {
+    part.len() < PART_BYTES_MIN
 }
 
 /// Whether the system copies a datagram of `parts` quickly from where they lie.
@@ -47,7 +70,7 @@ pub(super) fn is_read_quickly(parts: &[&[u8]]) -> bool {
     parts.iter().all(|part| {
         let at = before;
         before = before.wrapping_add(part.len());
-        part.len() < PART_BYTES_MIN || is_sent_quickly(part.as_ptr() as usize, at)
+        is_short(part) || is_sent_quickly(part.as_ptr() as usize, at)
     })
 }
 
@@ -68,8 +91,15 @@ pub(super) fn with_copy<R>(parts: &[&[u8]], send: impl FnOnce(&[u8]) -> R) -> R 
     })
 }
 
-fn is_filled_quickly(at: usize) -> bool {
-    STARTS.iter().all(|start| !copying::is_slow(*start, at))
+const fn is_filled_quickly(at: usize) -> bool {
+    let mut number = 0;
+    while number < STARTS.len() {
+        if copying::is_slow(STARTS[number], at) {
+            return false;
+        }
+        number += 1;
+    }
+    true
 }
 
 /// Of octets at `at` that are `before` octets after the beginning of their datagram.
