@@ -242,20 +242,17 @@ impl MessageBuilder {
     /// The octets of `payload` in `range`, and padding.
     #[inline(always)]
     fn payload(&mut self, payload: &GatheredBytes, range: Range<usize>) {
-        let pad = padding(range.len(), 4);
-        let small = payload.get(range.clone());
-        if let Some(bytes) = small.filter(|bytes| bytes.len() <= COPIED_BYTES_MAX) {
-            self.compose(|out| {
-                copying::append(out, bytes);
-                out.resize(out.len().saturating_add(pad), 0);
-            });
+        if let Some(bytes) = small_part(payload, range.clone()) {
+            let pad = padding(range.len(), 4);
+            self.compose(|out| append_padded(out, bytes, pad));
             return;
         }
-        self.pieces(payload, range, pad);
+        self.pieces(payload, range);
     }
 
     #[cold]
-    fn pieces(&mut self, payload: &GatheredBytes, range: Range<usize>, pad: usize) {
+    fn pieces(&mut self, payload: &GatheredBytes, range: Range<usize>) {
+        let pad = padding(range.len(), 4);
         for piece in payload.pieces(range) {
             self.piece(piece);
         }
@@ -336,18 +333,30 @@ impl MessageBuilder {
             non_standard_payload: false,
             payload: &[],
         };
+        let len = payload.len();
+        let small = small_part(payload, 0..len);
         self.compose(|out| {
-            data.compose_head(out, ENDIAN, payload.len());
+            let pad = data.compose_head(out, ENDIAN, len);
+            if let Some(bytes) = small {
+                append_padded(out, bytes, pad);
+            }
         });
-        self.payload(payload, 0..payload.len());
-        self.inline_qos = list.unwrap_or_default();
+        if small.is_none() {
+            self.pieces(payload, 0..len);
+        }
+        if let Some(list) = list {
+            self.inline_qos = list;
+        }
     }
 
     /// Status info and key hash of changes without data. RTPS 2.5 §9.6.4.8, §9.6.4.9.
+    #[inline(always)]
     fn take_inline_qos(&mut self, change: &Change, expected: bool) -> Option<Vec<u8>> {
-        if change.kind == ChangeKind::Alive && !expected {
-            return None;
-        }
+        let is_wanted = change.kind != ChangeKind::Alive || expected;
+        is_wanted.then(|| self.inline_qos_of(change)).flatten()
+    }
+
+    fn inline_qos_of(&mut self, change: &Change) -> Option<Vec<u8>> {
         let mut bytes = core::mem::take(&mut self.inline_qos);
         bytes.clear();
         let mut list = ParameterListWriter::new(&mut bytes, ENDIAN);
@@ -489,6 +498,20 @@ impl MessageBuilder {
     }
 }
 
+/// The octets of `payload` in `range` where they are few enough to be copied.
+#[inline(always)]
+fn small_part(payload: &GatheredBytes, range: Range<usize>) -> Option<&[u8]> {
+    let bytes = payload.get(range)?;
+    (bytes.len() <= COPIED_BYTES_MAX).then_some(bytes)
+}
+
+#[inline(always)]
+fn append_padded(out: &mut Vec<u8>, bytes: &[u8], pad: usize) {
+    copying::append(out, bytes);
+    out.resize(out.len().saturating_add(pad), 0);
+}
+
+#[inline(always)]
 fn content_of(change: &Change) -> Content {
     match change.kind {
         _ if change.payload.is_empty() => Content::None,

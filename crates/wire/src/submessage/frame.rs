@@ -145,12 +145,21 @@ pub(crate) fn compose_words<const N: usize>(
     follows: usize,
     words: [[u8; 4]; N],
 ) {
-    let body = words.as_flattened();
-    let [first, second] = endian.u16_bytes(stated_len(body.len().saturating_add(follows)));
+    let body = words.as_flattened().len();
+    let [first, second] = endian.u16_bytes(stated_len(body.saturating_add(follows)));
     let header = [kind.0, flags | endian_flag(endian), first, second];
-    out.extend_from_slice(&header);
-    out.extend_from_slice(body);
+    // Put together first: to append twice is to look twice whether there is room.
+    let mut all = [[0; 4]; WORDS_MAX];
+    for (place, word) in all.iter_mut().zip([header].into_iter().chain(words)) {
+        *place = word;
+    }
+    const { assert!(N < WORDS_MAX) };
+    let len = SUBMESSAGE_HEADER_LEN.saturating_add(body);
+    out.extend_from_slice(all.as_flattened().get(..len).unwrap_or_default());
 }
+
+/// Words of a header and the body after it that [`compose_words`] takes at most.
+const WORDS_MAX: usize = 8;
 
 const fn endian_flag(endian: Endian) -> u8 {
     match endian {
