@@ -80,6 +80,12 @@ impl Change {
         }
     }
 
+    /// True where it travels whole, not in fragments.
+    #[inline]
+    pub fn is_whole(&self, form: Form) -> bool {
+        self.payload_in(form).len() <= usize::from(self.fragment_bytes.max(1))
+    }
+
     /// How many fragments it travels in; 1 when it travels whole.
     pub fn fragments(&self, form: Form) -> u32 {
         let size = usize::from(self.fragment_bytes.max(1));
@@ -124,6 +130,8 @@ fn held_by(change: &Change) -> usize {
 #[derive(Debug)]
 struct Slot {
     sequence: SequenceNumber,
+    /// What it keeps while it has a change, in octets.
+    bytes: usize,
     change: Option<Change>,
 }
 
@@ -302,15 +310,16 @@ impl HistoryCache {
         let sequence = self.last.next();
         self.last = sequence;
         self.live = self.live.saturating_add(1);
+        let change = make(sequence);
+        let bytes = held_by(&change);
+        self.change_bytes = self.change_bytes.saturating_add(bytes);
+        let keep = |known: &mut Instance| known.sequences.push_back(sequence);
+        self.instances.change(change.instance, keep);
         self.slots.push_back(Slot {
             sequence,
-            change: Some(make(sequence)),
+            bytes,
+            change: Some(change),
         });
-        if let Some(change) = self.slots.back().and_then(|slot| slot.change.as_ref()) {
-            self.change_bytes = self.change_bytes.saturating_add(held_by(change));
-            let keep = |known: &mut Instance| known.sequences.push_back(sequence);
-            self.instances.change(change.instance, keep);
-        }
         self.settle();
         sequence
     }
@@ -393,7 +402,7 @@ impl HistoryCache {
         let Some(change) = &slot.change else {
             return false;
         };
-        let (sequence, instance, bytes) = (slot.sequence, change.instance, held_by(change));
+        let (sequence, instance, bytes) = (slot.sequence, change.instance, slot.bytes);
         slot.change = None;
         self.live = self.live.saturating_sub(1);
         self.change_bytes = self.change_bytes.saturating_sub(bytes);

@@ -314,8 +314,7 @@ impl Writer {
             kind = ChangeKind::DisposedUnregistered;
         }
         let bytes = slab_bytes(&new.payload, &new.packed);
-        let replaced = self.replaced_by(&known);
-        if !self.history.has_memory(known.is_known, bytes, replaced) {
+        if !self.has_memory(&known, bytes) {
             return Err(WriteError::OutOfMemory);
         }
         if !self.make_room(new, known) {

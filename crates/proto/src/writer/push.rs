@@ -41,15 +41,19 @@ impl Writer {
             self.pushed = self.pushed.max(through);
         }
         let moved = sealed || before != (self.pushed, self.push_next);
-        self.heartbeat.reconsider |= moved;
         if moved {
+            // Who owes an answer owes it still; who is aside may have given it.
+            let is_owed = self.heartbeat.next_at.is_some() && self.aside == 0;
+            self.heartbeat.reconsider |= !is_owed;
             self.departed = true;
             self.credit.note_datagram();
             self.piggyback(now, &mut message, outbox);
             self.hurry_heartbeat(now);
         }
         message.flush(self.audience.destinations(), outbox);
-        message.set_packing(Packing::Nowhere);
+        if self.audience.packing().is_somewhere() {
+            message.set_packing(Packing::Nowhere);
+        }
         message.set_shares(false);
         if sealed {
             self.bundle.message = Some(message);
@@ -84,7 +88,7 @@ impl Writer {
             if self.credit.is_spent(now) {
                 return false;
             }
-            if change.fragments(form) > 1 {
+            if !change.is_whole(form) {
                 if !self.push_fragments(now, message, outbox) {
                     return false;
                 }
@@ -125,7 +129,9 @@ impl Writer {
             message.begin(self.bundle_bytes_max());
             message
         };
-        message.set_packing(self.audience.packing().clone());
+        if self.audience.packing().is_somewhere() {
+            message.set_packing(self.audience.packing().clone());
+        }
         message.set_shares(true);
         message
     }

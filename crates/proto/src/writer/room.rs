@@ -7,11 +7,20 @@ use super::window::is_crowded_above;
 use super::{NewChange, Writer};
 
 impl Writer {
-    /// The change whose place a new one of an instance takes, where HISTORY keeps no more of that
-    /// instance than is `known`.
-    pub(super) fn replaced_by(&self, known: &Known) -> Option<SequenceNumber> {
-        let depth = self.config.depth?.max(1);
-        known.oldest.filter(|_| known.depth >= depth)
+    /// True when a change whose payloads keep `bytes`, of an instance of which so much is `known`,
+    /// fits the budget once the one is gone whose place it takes by HISTORY.
+    #[inline(always)]
+    pub(super) fn has_memory(&self, known: &Known, bytes: usize) -> bool {
+        self.history.has_memory(known.is_known, bytes, None)
+            || self.has_memory_instead(known, bytes)
+    }
+
+    #[cold]
+    fn has_memory_instead(&self, known: &Known, bytes: usize) -> bool {
+        let depth = self.config.depth.map(|depth| depth.max(1));
+        let is_full = depth.is_some_and(|depth| known.depth >= depth);
+        let replaced = known.oldest.filter(|_| is_full);
+        self.history.has_memory(known.is_known, bytes, replaced)
     }
 
     /// Removes what history's rules give up for `new`, of whose instance there is what is `known`;
@@ -19,7 +28,9 @@ impl Writer {
     pub(super) fn make_room(&mut self, new: &NewChange, known: Known) -> bool {
         let mut known = known;
         if let Some(depth) = self.config.depth {
-            while known.depth >= depth.max(1) {
+            let depth = depth.max(1);
+            let enough = depth.min(self.config.samples_per_instance_max);
+            while known.depth >= depth {
                 let Some(oldest) = known.oldest else {
                     break;
                 };
@@ -27,7 +38,10 @@ impl Writer {
                     return false;
                 }
                 self.history.give_way(oldest);
-                known = self.history.known(new.instance);
+                known.depth = known.depth.saturating_sub(1);
+                if known.depth >= enough {
+                    known = self.history.known(new.instance);
+                }
             }
         } else if !self
             .window

@@ -23,12 +23,7 @@ impl Writer {
     pub(super) fn transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced_until = None;
         self.held_until = None;
-        let bulk_bytes = self.bulk_bytes();
-        if self.message.is_some() || bulk_bytes.is_some() {
-            let mut message = self.lend_message();
-            message.set_bulk(bulk_bytes);
-            self.message = Some(message);
-        }
+        self.set_bulk();
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
@@ -46,13 +41,26 @@ impl Writer {
         self.arm_heartbeat(now);
     }
 
+    /// Has messages leave as what they belong to.
+    #[inline(always)]
+    fn set_bulk(&mut self) {
+        let bytes = self.bulk_bytes();
+        if let Some(message) = &mut self.message {
+            message.set_bulk(bytes);
+        } else if bytes.is_some() {
+            let mut message = self.lend_message();
+            message.set_bulk(bytes);
+            self.message = Some(message);
+        }
+    }
+
     /// Octets of the largest change under way, while there are large ones: what belongs to them
     /// must not overtake them.
     #[inline(always)]
     fn bulk_bytes(&self) -> Option<usize> {
         let form = self.forms.shared();
         let next = self.history.next_from(self.pushed.next());
-        let next = next.filter(|it| it.fragments(form) > 1);
+        let next = next.filter(|it| !it.is_whole(form));
         let last = self.pushes.last();
         let under_way = (last > self.acked).then(|| self.history.get(last));
         let bytes = |it: &Change| it.payload_in(form).len();
@@ -391,8 +399,14 @@ impl Writer {
         None
     }
 
-    /// The readers that are to hear what there is, in order.
+    /// True where some reader may be to hear what there is.
     #[inline(always)]
+    fn somebody_is_to_hear(&self, now: Instant) -> bool {
+        let periodic = self.heartbeat.next_at.is_some_and(|at| at <= now);
+        periodic || self.ask_now || !self.heartbeats_due.is_empty()
+    }
+
+    /// The readers that are to hear what there is, in order.
     fn take_heartbeats_due(&mut self, now: Instant) -> Vec<Guid> {
         let mut due = core::mem::take(&mut self.heartbeats_due);
         due.retain(|guid| {
@@ -422,8 +436,9 @@ impl Writer {
         due
     }
 
+    #[inline(always)]
     fn send_heartbeats(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        if !self.config.reliable {
+        if !self.config.reliable || !self.somebody_is_to_hear(now) {
             return;
         }
         let mut due = self.take_heartbeats_due(now);
