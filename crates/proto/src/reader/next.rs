@@ -29,18 +29,25 @@ impl Reader {
         if !proxy.passes(&self.config, &data, 0) {
             return Err(data);
         }
-        let instance = data.instance(self.config.keys.as_deref());
-        let Some(instance) = instance.filter(|it| self.cache.admits(*it)) else {
+        let Some(instance) = data.instance(self.config.keys.as_deref()) else {
             return Err(data);
         };
-        let change = cache_change(writer, sequence, data.arrived(instance));
-        let Ok(added) = self.cache.add(change) else {
-            // It was admitted. Not noted it would be asked for again.
-            return Ok(());
-        };
+        if let Some(place) = self.cache.lone_place(instance, writer) {
+            let change = cache_change(writer, sequence, data.arrived(instance));
+            self.cache.keep_alone(place, change);
+            self.news = true;
+        } else if self.cache.admits(instance) {
+            let change = cache_change(writer, sequence, data.arrived(instance));
+            let Ok(added) = self.cache.add(change) else {
+                // It was admitted. Not noted it would be asked for again.
+                return Ok(());
+            };
+            self.news |= added.is_visible();
+        } else {
+            return Err(data);
+        }
         proxy.pass(sequence);
         self.starved = false;
-        self.news |= added.is_visible();
         self.statistics.count_delivered(bytes);
         Ok(())
     }

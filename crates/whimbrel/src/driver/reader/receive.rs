@@ -109,12 +109,14 @@ impl ReaderCore {
         if let Err(reject) = said {
             refuse(reject);
         }
-        state.receive_alike(arrival, (from, readers), rest, &mut refuse);
-        let next = rest.next();
-        let next = match next {
-            None => None,
-            next => state.receive_rest(arrival, (from, target), next, rest, &mut refuse),
-        };
+        let mut next = None;
+        if !rest.is_at_end() {
+            state.receive_alike(arrival, (from, readers), rest, &mut refuse);
+            next = rest.next();
+            if next.is_some() {
+                next = state.receive_rest(arrival, (from, target), next, rest, &mut refuse);
+            }
+        }
         self.drain(state, arrival.now);
         next
     }

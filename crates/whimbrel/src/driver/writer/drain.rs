@@ -27,10 +27,12 @@ impl WriterCore {
         now: Instant,
         shared: Option<&mut Shared>,
     ) {
-        let handed = std::mem::take(&mut state.handed);
+        let handed = (!state.handed.is_empty()).then(|| std::mem::take(&mut state.handed));
         let news = self.settle_with(state, now, shared);
         self.status.tell(news);
-        handed.tell();
+        if let Some(handed) = handed {
+            handed.tell();
+        }
         let gave_up = self.gave_up.load(Ordering::SeqCst);
         if gave_up && self.gave_up.swap(false, Ordering::SeqCst) {
             self.warn_of_given_up();
