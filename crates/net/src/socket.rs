@@ -5,6 +5,7 @@
 //! state neither allocates. An IPv6 socket carries IPv6 only, so a participant of both worlds needs
 //! two.
 
+use std::hint::cold_path;
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -280,6 +281,7 @@ impl UdpSocket {
             self.join_if_wanted();
         }
         if let Some(tap) = &self.tap {
+            cold_path();
             for datagram in batch.iter() {
                 tap.received(self.local, datagram);
             }
@@ -394,18 +396,31 @@ fn attempt(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<SendOutcom
     loop {
         match send() {
             Ok(count) => return Ok(SendOutcome::Sent(count)),
-            Err(error) if sys::is_full(&error) => return Ok(SendOutcome::Full),
-            Err(error) if sys::is_echo_of_icmp(&error) => {
-                if refused {
-                    return Ok(SendOutcome::Refused);
+            Err(error) => {
+                if let Some(outcome) = after_error(error, &mut refused) {
+                    return outcome;
                 }
-                refused = true;
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if sys::is_too_large(&error) => return Ok(SendOutcome::TooLarge),
-            Err(error) => return Err(error),
         }
     }
+}
+
+/// What becomes of a datagram whose call met `error`, as one did before that where it was
+/// `refused`; `None` where it is to be sent once more.
+#[cold]
+fn after_error(error: io::Error, refused: &mut bool) -> Option<io::Result<SendOutcome>> {
+    if sys::is_full(&error) {
+        return Some(Ok(SendOutcome::Full));
+    }
+    if sys::is_echo_of_icmp(&error) {
+        let again = std::mem::replace(refused, true);
+        return again.then_some(Ok(SendOutcome::Refused));
+    }
+    if error.kind() == io::ErrorKind::Interrupted {
+        return None;
+    }
+    let too_large = sys::is_too_large(&error);
+    Some(too_large.then_some(SendOutcome::TooLarge).ok_or(error))
 }
 
 #[cfg(test)]

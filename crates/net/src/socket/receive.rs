@@ -123,9 +123,7 @@ impl RecvBatch {
         self.interrupts = 0;
         self.is_drained = false;
         while self.empty.len() < self.room {
-            let mut slab = self.pool.take();
-            placing::make_room(slab.bytes());
-            self.empty.push(slab);
+            self.empty.push(self.pool.take());
         }
         // Every round of errors takes one pending error off the socket; the bound keeps a flood
         // of ICMP from holding the caller here.
@@ -135,28 +133,39 @@ impl RecvBatch {
             let slabs = &mut self.empty[first..];
             let received = match (slabs, self.metas.as_mut_slice()) {
                 ([slab], [meta, ..]) if plainly => {
-                    sys::recv_one(socket, slab, meta, wait).map(|()| 1)
+                    sys::recv_one(socket, (slab, placing::make_room), meta, wait).map(|()| 1)
                 }
-                (slabs, metas) => sys::recv_many(socket, slabs, metas, wait),
+                (slabs, metas) => sys::recv_many(socket, (slabs, placing::make_room), metas, wait),
             };
             match received {
                 Ok(count) => {
                     self.is_drained = count < self.room;
                     return Ok(self.accept(count, port));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.is_drained = true;
-                    return Ok(0);
+                Err(error) => {
+                    if let Some(ended) = self.after_error(error, wait) {
+                        return ended;
+                    }
                 }
-                Err(error) if sys::is_echo_of_icmp(&error) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => match wait {
-                    Wait::No => {}
-                    Wait::ForOne => return Ok(0),
-                },
-                Err(error) => return Err(error),
             }
         }
         Ok(0)
+    }
+
+    /// How a call ends that met `error`; `None` where it is to be tried again.
+    #[inline(never)]
+    fn after_error(&mut self, error: io::Error, wait: Wait) -> Option<io::Result<usize>> {
+        if error.kind() == io::ErrorKind::WouldBlock {
+            self.is_drained = true;
+            return Some(Ok(0));
+        }
+        if sys::is_echo_of_icmp(&error) {
+            return None;
+        }
+        if error.kind() == io::ErrorKind::Interrupted {
+            return (wait == Wait::ForOne).then_some(Ok(0));
+        }
+        Some(Err(error))
     }
 
     fn accept(&mut self, count: usize, port: u16) -> usize {
@@ -181,16 +190,22 @@ impl RecvBatch {
                 self.datagrams.push(meta.datagram(all, (true, held_up)));
                 continue;
             }
-            for start in (0..all.len()).step_by(each) {
-                let end = start.saturating_add(each).min(all.len());
-                let Some(payload) = all.slice(start..end) else {
-                    break;
-                };
-                let is_last = end == all.len();
-                self.datagrams.push(meta.datagram(payload, (is_last, true)));
-            }
+            divide(&all, meta, &mut self.datagrams);
         }
         self.datagrams.len()
+    }
+}
+
+/// Adds to `out` the datagrams that came as one, `all`, of which `meta` tells.
+#[inline(never)]
+fn divide(all: &SharedBytes, meta: &RecvMeta, out: &mut Vec<Datagram>) {
+    for start in (0..all.len()).step_by(meta.joined_bytes) {
+        let end = start.saturating_add(meta.joined_bytes).min(all.len());
+        let Some(payload) = all.slice(start..end) else {
+            break;
+        };
+        let is_last = end == all.len();
+        out.push(meta.datagram(payload, (is_last, true)));
     }
 }
 

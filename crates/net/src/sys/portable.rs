@@ -149,13 +149,13 @@ pub(crate) fn interface_flags(_name: &str) -> Option<InterfaceFlags> {
 /// so that callers can pop what was filled; `metas[0]` describes the first.
 pub(crate) fn recv_many(
     socket: &Socket,
-    slabs: &mut [BufferMut],
+    (slabs, prepare): (&mut [BufferMut], impl Fn(&mut Vec<u8>)),
     metas: &mut [RecvMeta],
     wait: Wait,
 ) -> io::Result<usize> {
     let mut received = 0;
     for (slab, meta) in slabs.iter_mut().rev().zip(metas) {
-        match recv_one(socket, slab, meta, wait) {
+        match recv_one(socket, (slab, &prepare), meta, wait) {
             Ok(()) => {}
             Err(error) if received == 0 => return Err(error),
             Err(_) => break,
@@ -165,10 +165,10 @@ pub(crate) fn recv_many(
     Ok(received)
 }
 
-/// Receives one datagram, after what is in `slab`, without waiting.
+/// Receives one datagram, after what `prepare` leaves in `slab`, without waiting.
 pub(crate) fn recv_one(
     socket: &Socket,
-    slab: &mut BufferMut,
+    (slab, prepare): (&mut BufferMut, impl Fn(&mut Vec<u8>)),
     meta: &mut RecvMeta,
     wait: Wait,
 ) -> io::Result<()> {
@@ -176,6 +176,7 @@ pub(crate) fn recv_one(
         return Err(io::ErrorKind::Unsupported.into());
     }
     let bytes = slab.bytes();
+    prepare(bytes);
     let before = bytes.len();
     let mut rooms = [MaybeUninitSlice::new(bytes.spare_capacity_mut())];
     let (len, flags, source) = socket.recv_from_vectored(&mut rooms)?;

@@ -4,6 +4,9 @@
 //! instance as it was before: alive, seen, without samples. Such a sample is kept beside the
 //! instances, and put into its own only where something else happens before it is taken.
 
+use alloc::boxed::Box;
+use core::hint::cold_path;
+
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sample::{
@@ -17,8 +20,8 @@ use super::sample::{CacheChange, CachedSample, Lone, Stored};
 use super::selector::{Selector, Which};
 
 /// Octets that stay counted after such a sample was taken, for the next: to count is to change what
-/// all readers of the participant count in, twice for each sample.
-const STAYS_COUNTED_BYTES: usize = 8192;
+/// all readers of the participant count in, twice for each sample. A datagram's slab and some more.
+const STAYS_COUNTED_BYTES: usize = 72 * 1024;
 
 impl ReaderCache {
     /// The slot of `instance`, where data of `writer` can be kept beside it.
@@ -49,11 +52,25 @@ impl ReaderCache {
         let stored = Stored::of(change, instance.generation);
         let bytes = self.tally.bytes.saturating_add(held_by(&stored));
         self.account.set_roughly(bytes, STAYS_COUNTED_BYTES);
-        **self.lone.get_or_insert_default() = Some(Lone {
+        let lone = Some(Lone {
             slot,
             handle,
             stored,
         });
+        let place = match &mut self.lone {
+            Some(place) => place,
+            empty => Self::lone_room(empty),
+        };
+        let before = core::mem::replace(&mut **place, lone);
+        if before.is_some() {
+            cold_path();
+            drop(before);
+        }
+    }
+
+    #[cold]
+    fn lone_room(empty: &mut Option<Box<Option<Lone>>>) -> &mut Box<Option<Lone>> {
+        empty.get_or_insert_default()
     }
 
     /// Octets that such a sample holds.

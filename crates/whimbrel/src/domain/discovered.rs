@@ -235,10 +235,7 @@ impl DomainParticipant {
                 .collect(),
             discovery: core.look(|control| control.statistics()),
             rejects: core.rejects(),
-            received: (
-                core.received.load(Ordering::Relaxed),
-                core.received_bytes.load(Ordering::Relaxed),
-            ),
+            received: core.received(),
             sent: (
                 sockets.sent.load(Ordering::Relaxed),
                 sockets.sent_bytes.load(Ordering::Relaxed),

@@ -64,8 +64,6 @@ pub(crate) struct ParticipantCore {
     pub(crate) inflater: Mutex<BundleInflater>,
     /// The control machine has heard something and was not drained since.
     unsettled: AtomicBool,
-    pub(crate) received: AtomicU64,
-    pub(crate) received_bytes: AtomicU64,
     pub(crate) receive_errors: AtomicU64,
     /// Somebody else uses our GUID prefix.
     pub(crate) own_guid_claimed: AtomicU64,
@@ -111,8 +109,6 @@ impl ParticipantCore {
             rejects: Mutex::new(RejectCounters::default()),
             inflater: Mutex::default(),
             unsettled: AtomicBool::new(false),
-            received: AtomicU64::new(0),
-            received_bytes: AtomicU64::new(0),
             receive_errors: AtomicU64::new(0),
             own_guid_claimed: AtomicU64::new(0),
             statistics: OnceLock::new(),
@@ -162,6 +158,13 @@ impl ParticipantCore {
     /// How samples reach readers of this process.
     pub(crate) fn in_process(&self) -> InProcess {
         self.network.in_process()
+    }
+
+    /// Datagrams received, and octets in them.
+    pub(crate) fn received(&self) -> (u64, u64) {
+        let receptions = lock(&self.receptions);
+        let each = receptions.iter().map(|it| it.received());
+        each.fold((0, 0), |(count, bytes), it| (count + it.0, bytes + it.1))
     }
 
     fn listen(&self, socket: &Arc<UdpSocket>) -> io::Result<()> {

@@ -30,10 +30,10 @@ use super::outbox::SocketOutbox;
 use super::packing::BundleCompressionStatistics;
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
-use super::sync::atomic::AtomicU64;
+use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
 use super::timers::{Timed, TimerSlot};
-use super::wake::Bell;
+use super::wake::{Bell, fence_after_change};
 use crate::domain::InProcess;
 
 pub(crate) use receive::Arrival;
@@ -104,6 +104,10 @@ pub(crate) struct ReaderCore {
     pub(crate) undecodable: AtomicU64,
     /// What its unpacker counts.
     pub(crate) inflated: Arc<Inflated>,
+    /// False while a look into the cache would find nothing. Changed under the lock only; whoever
+    /// listens before he looks at it without that misses nothing, as one half of two fences is in
+    /// [`Bell::wait_on`] and the other between the change and the ring.
+    may_hold: AtomicBool,
     signal: OnceLock<Arc<Signal>>,
     timer: TimerSlot,
     sockets: Arc<Sockets>,
@@ -136,6 +140,7 @@ impl ReaderCore {
             status,
             undecodable: AtomicU64::new(0),
             inflated,
+            may_hold: AtomicBool::new(false),
             signal: OnceLock::new(),
             timer: TimerSlot::default(),
             sockets,
@@ -178,8 +183,12 @@ impl ReaderCore {
         }
         let deadline = state.machine.poll_timeout().map(|(at, _)| at);
         let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
+        if news.contains(StatusKind::DataAvailable) || state.machine.waits_for_room() {
+            self.may_hold.store(true, Ordering::Release);
+        }
         // Under the lock, so that whoever takes the samples also takes back what tells of them.
         self.status.mark(news);
+        fence_after_change();
         if news.contains(StatusKind::DataAvailable)
             && let Some(signal) = self.signal.get()
         {
@@ -229,10 +238,12 @@ impl ReaderCore {
         let news = news?;
         discarded.extend(state.machine.cache_mut().take_discarded());
         if news {
+            self.may_hold.store(true, Ordering::Release);
             if self.manners.in_process == InProcess::Direct {
                 self.status.mark_data_here();
             } else {
                 self.status.mark(StatusMask::of(StatusKind::DataAvailable));
+                fence_after_change();
             }
             if let Some(signal) = self.signal.get() {
                 signal.set();
@@ -260,6 +271,9 @@ impl ReaderCore {
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
     /// else to do.
     pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
+        if !self.may_hold.load(Ordering::SeqCst) {
+            return Glance::Nothing;
+        }
         let mut state = self.lock();
         if state.machine.waits_for_room() {
             return Glance::More;
@@ -273,6 +287,7 @@ impl ReaderCore {
         } else {
             return Glance::More;
         };
+        self.may_hold.store(false, Ordering::Release);
         self.status.clear(StatusKind::DataAvailable);
         if let Some(signal) = self.signal.get() {
             signal.clear();

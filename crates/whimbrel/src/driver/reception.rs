@@ -30,7 +30,7 @@ use self::spin::Spin;
 use super::audience;
 use super::clock;
 use super::contain::contain;
-use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use crate::domain::Waiting;
@@ -110,6 +110,8 @@ struct Desk {
     habit: Habit,
     /// Others waited when something arrived last.
     others_waited: bool,
+    /// The address of the bell for which whoever sits waits.
+    waiter_at: usize,
 }
 
 /// A socket and who receives from it.
@@ -124,9 +126,13 @@ pub(crate) struct Reception {
     seat: Mutex<Option<Box<Desk>>>,
     /// The `whimbrel-io` thread does not watch the socket.
     is_taken: AtomicBool,
-    /// A thread is about to wait in the receive call, or does.
-    is_waited_at: AtomicBool,
+    /// The address of the bell for which a thread is about to wait in the receive call, or does;
+    /// zero where none is.
+    waiter_at: AtomicUsize,
     is_closed: AtomicBool,
+    /// Datagrams received, and octets in them. Only whoever has the desk changes them.
+    received: AtomicU64,
+    received_bytes: AtomicU64,
     /// When whoever sits wants to wake up at the latest.
     wake_at: AtomicU64,
     left_at: AtomicU64,
@@ -157,6 +163,7 @@ impl Reception {
             asks_for_several: true,
             habit: Habit::new(),
             others_waited: false,
+            waiter_at: 0,
         };
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
@@ -167,8 +174,10 @@ impl Reception {
             waiting,
             seat: Mutex::new(Some(Box::new(desk))),
             is_taken: AtomicBool::new(false),
-            is_waited_at: AtomicBool::new(false),
+            waiter_at: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
+            received: AtomicU64::new(0),
+            received_bytes: AtomicU64::new(0),
             wake_at: AtomicU64::new(u64::MAX),
             left_at: AtomicU64::new(0),
             awaited_until: AtomicU64::new(0),
@@ -221,12 +230,30 @@ impl Reception {
             return true;
         }
         for datagram in batch.drain() {
+            self.count_received(datagram.payload.len());
             // A user's type may panic here, which is no reason to lose what others sent.
             if contain(|| participant.receive(now, &datagram)).is_err() {
                 self.count_fault();
             }
         }
         batch.is_drained()
+    }
+
+    /// Counts a datagram of `bytes`, for whoever has the desk.
+    #[inline(always)]
+    fn count_received(&self, bytes: usize) {
+        let add = |to: &AtomicU64, more: u64| {
+            let before = to.load(Ordering::Relaxed);
+            to.store(before.wrapping_add(more), Ordering::Relaxed);
+        };
+        add(&self.received, 1);
+        add(&self.received_bytes, bytes as u64);
+    }
+
+    /// Datagrams received, and octets in them.
+    pub(super) fn received(&self) -> (u64, u64) {
+        let read = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        (read(&self.received), read(&self.received_bytes))
     }
 
     #[cold]
@@ -238,7 +265,7 @@ impl Reception {
 
     /// Ends the wait of whoever sits here; false where nobody waits.
     pub(super) fn interrupt(&self) -> bool {
-        let waits = self.is_waited_at.swap(false, Ordering::SeqCst);
+        let waits = self.waiter_at.swap(0, Ordering::SeqCst) != 0;
         if waits {
             // Where this fails now, the proof would have failed before.
             let _ = self.socket.interrupt();
@@ -246,9 +273,10 @@ impl Reception {
         waits
     }
 
-    /// True while [`Reception::interrupt`] would have something to do.
-    pub(super) fn is_waited_at(&self) -> bool {
-        self.is_waited_at.load(Ordering::SeqCst)
+    /// True while [`Reception::interrupt`] would end a wait for the bell at the address
+    /// `waiter_at`.
+    pub(super) fn is_waited_at(&self, waiter_at: usize) -> bool {
+        self.waiter_at.load(Ordering::SeqCst) == waiter_at
     }
 
     /// Nobody is to wait here any more.

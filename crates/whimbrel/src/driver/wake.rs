@@ -62,8 +62,8 @@ struct Listeners {
     bells: Vec<Weak<Bell>>,
     /// Threads that sleep.
     sleepers: usize,
-    /// Where the other threads that wait receive.
-    seats: Vec<Arc<Reception>>,
+    /// Where threads that wait receive, or did.
+    seats: Vec<Weak<Reception>>,
     /// Where threads that wait may receive.
     reception: Weak<Reception>,
 }
@@ -71,11 +71,32 @@ struct Listeners {
 impl Listeners {
     /// True when whoever listens will see by himself that there was a ring: as a thread does that
     /// handles what it has received.
-    fn is_awake(&self) -> bool {
+    fn is_awake(&self, bell_at: usize) -> bool {
         self.sleepers == 0
             && self.tasks.is_empty()
             && self.bells.is_empty()
-            && !self.seats.iter().any(|seat| seat.is_waited_at())
+            && self.waited_at(bell_at).next().is_none()
+    }
+
+    /// Where threads receive now that wait at the bell at the address `bell_at`, ours.
+    fn waited_at(&self, bell_at: usize) -> impl Iterator<Item = Arc<Reception>> {
+        let seats = self.seats.iter().filter_map(Weak::upgrade);
+        seats.filter(move |seat| seat.is_waited_at(bell_at))
+    }
+
+    /// Notes that a thread that waits may receive at `reception` from now on.
+    #[inline(always)]
+    fn note_seat(&mut self, reception: &Arc<Reception>) {
+        let at = Arc::as_ptr(reception);
+        if !self.seats.iter().any(|seat| seat.as_ptr() == at) {
+            self.add_seat(reception);
+        }
+    }
+
+    #[cold]
+    fn add_seat(&mut self, reception: &Arc<Reception>) {
+        self.seats.retain(|seat| seat.strong_count() > 0);
+        self.seats.push(Arc::downgrade(reception));
     }
 }
 
@@ -133,7 +154,7 @@ impl Bell {
         let (tasks, bells, seats) = {
             let mut listeners = lock(&self.listeners);
             self.rings.fetch_add(1, Ordering::SeqCst);
-            if listeners.is_awake() {
+            if listeners.is_awake(self.address()) {
                 return;
             }
             if listeners.sleepers > 0 {
@@ -142,8 +163,8 @@ impl Bell {
             self.leave(&listeners.tasks);
             let tasks: Few<_> = listeners.tasks.drain(..).collect();
             let bells: Few<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
-            let seats = listeners.seats.iter().filter(|seat| seat.is_waited_at());
-            (tasks, bells, seats.cloned().collect::<Few<_>>())
+            let seats: Few<_> = listeners.waited_at(self.address()).collect();
+            (tasks, bells, seats)
         };
         for seat in seats.iter() {
             seat.interrupt();
@@ -350,7 +371,7 @@ impl Bell {
 
 /// As a fence after an atomic that was read and written at once, which is one by itself on some
 /// processors.
-fn fence_after_change() {
+pub(super) fn fence_after_change() {
     if cfg!(target_arch = "x86_64") {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -403,14 +424,15 @@ impl<'a> Place<'a> {
         }
         if let Some(seat) = &mut self.seat {
             let receives = Receives::at(bell);
-            let waited = seat.wait(deadline, || bell.rings.load(Ordering::SeqCst) != seen);
+            let is_rung = || bell.rings.load(Ordering::SeqCst) != seen;
+            let waited = seat.wait(bell.address(), deadline, is_rung);
             drop(receives);
             match waited {
                 Waited::Woken => return true,
                 Waited::TimedOut => return false,
                 Waited::Moved => {
                     self.has_moved = true;
-                    self.stand_up();
+                    self.seat = None;
                 }
             }
         }
@@ -418,23 +440,16 @@ impl<'a> Place<'a> {
     }
 
     fn sit(&mut self) {
-        let mut listeners = lock(&self.bell.listeners);
-        let reception = listeners.reception.upgrade();
-        self.seat = reception.and_then(Reception::sit);
-        if let Some(seat) = &self.seat {
-            listeners.seats.push(Arc::clone(seat.reception()));
-        }
-    }
-
-    #[inline(always)]
-    fn stand_up(&mut self) {
-        if let Some(seat) = self.seat.take() {
+        let reception = {
             let mut listeners = lock(&self.bell.listeners);
-            let mut seats = listeners.seats.iter();
-            if let Some(at) = seats.position(|it| Arc::ptr_eq(it, seat.reception())) {
-                listeners.seats.swap_remove(at);
+            let reception = listeners.reception.upgrade();
+            if let Some(reception) = &reception {
+                // Whoever rings later finds it there; who rang before is seen before the wait.
+                listeners.note_seat(reception);
             }
-        }
+            reception
+        };
+        self.seat = reception.and_then(Reception::sit);
     }
 }
 
@@ -443,7 +458,7 @@ impl Drop for Place<'_> {
         // First, so that whoever leaves a seat does not take itself for one of the others.
         self.bell.listening.fetch_sub(1, Ordering::SeqCst);
         audience::leave(1);
-        self.stand_up();
+        self.seat = None;
     }
 }
 

@@ -20,17 +20,18 @@ use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 /// control messages are.
 type Control = [u64; 8];
 
-/// Receives one datagram, after what is in `slab`, and learns nothing of it but where it came from:
-/// the quickest way.
+/// Receives one datagram, after what `prepare` leaves in `slab`, and learns nothing of it but where
+/// it came from: the quickest way.
 pub(crate) fn recv_one(
     socket: &Socket,
-    slab: &mut BufferMut,
+    (slab, prepare): (&mut BufferMut, impl Fn(&mut Vec<u8>)),
     meta: &mut RecvMeta,
     wait: Wait,
 ) -> io::Result<()> {
     let mut name = MaybeUninit::<libc::sockaddr_in6>::uninit();
     let mut name_len = size_of::<libc::sockaddr_in6>() as socklen_t;
     let bytes = slab.bytes();
+    prepare(bytes);
     let before = bytes.len();
     let room = bytes.spare_capacity_mut();
     // SAFETY: the name and the spare capacity may be written to, and their lengths are given.
@@ -67,12 +68,12 @@ const fn flags(wait: Wait) -> libc::c_int {
     }
 }
 
-/// Receives up to `slabs.len()` datagrams, each after what is in its slab, waiting for none or for
-/// the first. The first goes into the **last** slab, so that callers can pop what was filled;
-/// `metas[0]` describes the first.
+/// Receives up to `slabs.len()` datagrams, each after what `prepare` leaves in its slab, waiting
+/// for none or for the first. The first goes into the **last** slab, so that callers can pop what
+/// was filled; `metas[0]` describes the first.
 pub(crate) fn recv_many(
     socket: &Socket,
-    slabs: &mut [BufferMut],
+    (slabs, prepare): (&mut [BufferMut], impl Fn(&mut Vec<u8>)),
     metas: &mut [RecvMeta],
     wait: Wait,
 ) -> io::Result<usize> {
@@ -90,6 +91,7 @@ pub(crate) fn recv_many(
         .take(count)
     {
         let bytes = slab.bytes();
+        prepare(bytes);
         let spare = bytes.spare_capacity_mut();
         let room = room.write(libc::iovec {
             iov_base: spare.as_mut_ptr().cast::<c_void>(),

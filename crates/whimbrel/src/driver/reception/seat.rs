@@ -65,20 +65,18 @@ impl Seat {
         }
     }
 
-    /// Where it is.
-    pub(in crate::driver) const fn reception(&self) -> &Arc<Reception> {
-        &self.reception
-    }
-
-    /// Receives until `is_rung` or `deadline` has passed.
+    /// Receives for whoever waits at the bell at the address `waiter_at`, until `is_rung` or
+    /// `deadline` has passed.
     pub(in crate::driver) fn wait(
         &mut self,
+        waiter_at: usize,
         deadline: Option<Instant>,
         is_rung: impl Fn() -> bool,
     ) -> Waited {
         let Some(mut desk) = self.desk.take() else {
             return Waited::Moved;
         };
+        desk.waiter_at = waiter_at;
         let reception = &*self.reception;
         let waited = loop {
             if is_rung() {
@@ -244,14 +242,15 @@ impl Reception {
         let timed = deadline.filter(|_| limit.is_none());
         let wake_at = timed.map_or(u64::MAX, |at| at.0);
         if self.wake_at.load(Ordering::Relaxed) != wake_at {
-            self.wake_at.store(wake_at, Ordering::SeqCst);
+            self.wake_at.store(wake_at, Ordering::Relaxed);
         }
+        self.waiter_at.store(desk.waiter_at, Ordering::Relaxed);
+        // Orders these before the looks at the timer and at what happened; the other halves are in
+        // `TimerSlot::claim` and `Bell::ring`.
+        fence(Ordering::SeqCst);
         if let Some(at) = timed {
             self.arm(at);
         }
-        self.is_waited_at.store(true, Ordering::Relaxed);
-        // Orders this before the look at what happened; the other half is in `Bell::ring`.
-        fence(Ordering::SeqCst);
         let received = if is_rung() || self.is_closed.load(Ordering::SeqCst) {
             Ok(0)
         } else {
@@ -265,7 +264,7 @@ impl Reception {
             }
         };
         // Whoever sees this late interrupts in vain.
-        self.is_waited_at.store(false, Ordering::Release);
+        self.waiter_at.store(0, Ordering::Release);
         received
     }
 }

@@ -120,7 +120,7 @@ impl Scene {
     /// Lets a thread take the seat.
     fn until_somebody_sits(&self) {
         let deadline = StdInstant::now() + PATIENCE;
-        while !self.reception.is_waited_at() {
+        while self.reception.is_waited_at(0) {
             assert!(StdInstant::now() < deadline, "nobody sits down");
             thread::yield_now();
         }
