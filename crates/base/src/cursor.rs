@@ -270,6 +270,7 @@ impl<'a> WriteCursor<'a> {
     }
 
     /// Appends `len` zero octets.
+    #[inline(never)]
     pub fn zeros(&mut self, len: usize) {
         self.bytes.resize(self.bytes.len().saturating_add(len), 0);
     }

@@ -2,7 +2,8 @@
 //!
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
-//! tell of samples ([`sample`]), limits ([`limits`]), small tables ([`sorted`]), the checked byte
+//! tell of samples ([`sample`]), limits ([`limits`]), tables and sets ([`sorted`], [`table`],
+//! [`ranges`]), the checked byte
 //! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]),
 //! copies of many octets ([`copying`]) and the reasons for which bytes are refused ([`reject`]).
 //!
@@ -43,10 +44,12 @@ pub mod instance;
 pub mod limits;
 pub mod locator;
 pub mod qos;
+pub mod ranges;
 pub mod reject;
 pub mod sample;
 pub mod sequence;
 pub mod sorted;
 pub mod status;
+pub mod table;
 pub mod time;
 pub mod vendor;

@@ -4,13 +4,13 @@ use alloc::collections::BTreeMap;
 
 /// A set of numbers as disjoint half-open ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RangeSet {
+pub struct RangeSet {
     ranges: BTreeMap<i64, i64>,
 }
 
 impl RangeSet {
     /// Adds `start..end`; an empty range changes nothing.
-    pub(super) fn insert(&mut self, start: i64, end: i64) {
+    pub fn insert(&mut self, start: i64, end: i64) {
         if start >= end {
             return;
         }
@@ -29,12 +29,12 @@ impl RangeSet {
     }
 
     /// True when `number` is in the set.
-    pub(super) fn contains(&self, number: i64) -> bool {
+    pub fn contains(&self, number: i64) -> bool {
         self.end_of(number).is_some()
     }
 
     /// The end of the range that `number` is in.
-    pub(super) fn end_of(&self, number: i64) -> Option<i64> {
+    pub fn end_of(&self, number: i64) -> Option<i64> {
         self.ranges
             .range(..=number)
             .next_back()
@@ -43,13 +43,21 @@ impl RangeSet {
     }
 
     /// Where the first range that starts after `number` starts.
-    pub(super) fn next_start(&self, number: i64) -> Option<i64> {
+    pub fn next_start(&self, number: i64) -> Option<i64> {
         let after = number.checked_add(1)?;
         self.ranges.range(after..).next().map(|(start, _)| *start)
     }
 
     /// Drops everything below `start`.
-    pub(super) fn forget_below(&mut self, start: i64) {
+    #[inline(always)]
+    pub fn forget_below(&mut self, start: i64) {
+        if !self.ranges.is_empty() {
+            self.forget_ranges_below(start);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_ranges_below(&mut self, start: i64) {
         while let Some((known_start, known_end)) = self
             .ranges
             .first_key_value()
@@ -64,24 +72,24 @@ impl RangeSet {
     }
 
     /// Number of disjoint ranges.
-    pub(super) fn range_count(&self) -> usize {
+    pub fn range_count(&self) -> usize {
         self.ranges.len()
     }
 
     /// True when there is no number in it.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// The smallest number from `from` on that is not in the set.
-    pub(super) fn first_missing(&self, from: i64) -> i64 {
+    pub fn first_missing(&self, from: i64) -> i64 {
         self.end_of(from).unwrap_or(from)
     }
 }
 
 /// A set of numbers from 1 on, most of which are added in order: that takes no memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct GrowingSet {
+pub struct GrowingSet {
     /// From 1 to here all are in it.
     through: i64,
     /// What is in it behind a hole.
@@ -90,7 +98,7 @@ pub(super) struct GrowingSet {
 
 impl GrowingSet {
     /// Adds `start..end`, from 1 on; an empty range changes nothing.
-    pub(super) fn insert(&mut self, start: i64, end: i64) {
+    pub fn insert(&mut self, start: i64, end: i64) {
         if start >= end {
             return;
         }
@@ -107,12 +115,12 @@ impl GrowingSet {
     }
 
     /// True when `number` is in the set.
-    pub(super) fn contains(&self, number: i64) -> bool {
+    pub fn contains(&self, number: i64) -> bool {
         self.end_of(number).is_some()
     }
 
     /// The end of the range that `number` is in.
-    pub(super) fn end_of(&self, number: i64) -> Option<i64> {
+    pub fn end_of(&self, number: i64) -> Option<i64> {
         if (1..=self.through).contains(&number) {
             return Some(self.through.saturating_add(1));
         }
@@ -120,7 +128,7 @@ impl GrowingSet {
     }
 
     /// Where the first range that starts after `number`, which is not in the set, starts.
-    pub(super) fn next_start(&self, number: i64) -> Option<i64> {
+    pub fn next_start(&self, number: i64) -> Option<i64> {
         if number < 1 && self.through > 0 {
             return Some(1);
         }
@@ -128,12 +136,12 @@ impl GrowingSet {
     }
 
     /// Number of disjoint ranges that take memory.
-    pub(super) fn range_count(&self) -> usize {
+    pub fn range_count(&self) -> usize {
         self.behind.range_count()
     }
 
     /// The smallest number from `from` on that is not in the set.
-    pub(super) fn first_missing(&self, from: i64) -> i64 {
+    pub fn first_missing(&self, from: i64) -> i64 {
         self.end_of(from).unwrap_or(from)
     }
 }

@@ -8,37 +8,42 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Number of an instance in a table.
-pub(crate) type Slot = u32;
+pub type Slot = u32;
 
 /// Numbers for which there may always be room.
 const ROOM_MIN: usize = 256;
 
 /// The table.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub struct Table<T> {
     slots: Vec<Option<Box<T>>>,
     free: Vec<Slot>,
 }
 
 impl<T> Table<T> {
-    pub(crate) const fn new() -> Self {
+    /// An empty table.
+    pub const fn new() -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
         }
     }
 
-    pub(crate) fn get(&self, slot: Slot) -> Option<&T> {
+    /// The instance numbered `slot`.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> Option<&T> {
         self.slots.get(slot as usize)?.as_deref()
     }
 
-    pub(crate) fn get_mut(&mut self, slot: Slot) -> Option<&mut T> {
+    /// The same, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut T> {
         self.slots.get_mut(slot as usize)?.as_deref_mut()
     }
 
     /// Takes in `instance` under a number of its own. The caller keeps the count below what a slot
     /// can number.
-    pub(crate) fn insert(&mut self, instance: T) -> Slot {
+    pub fn insert(&mut self, instance: T) -> Slot {
         let instance = Some(Box::new(instance));
         if let Some(slot) = self.free.pop()
             && let Some(place) = self.slots.get_mut(slot as usize)
@@ -51,20 +56,21 @@ impl<T> Table<T> {
         slot
     }
 
-    pub(crate) fn remove(&mut self, slot: Slot) -> Option<Box<T>> {
+    /// Takes out the instance numbered `slot`, whose number is free then.
+    pub fn remove(&mut self, slot: Slot) -> Option<Box<T>> {
         let gone = self.slots.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
         Some(gone)
     }
 
     /// True when most numbers are free and there are enough to be worth the work.
-    pub(crate) fn is_sparse(&self) -> bool {
+    pub fn is_sparse(&self) -> bool {
         self.slots.len() > ROOM_MIN && self.free.len() > self.slots.len() / 2
     }
 
     /// Numbers the instances anew without holes, in the same order. Returns the old numbers in the
     /// order of the new ones.
-    pub(crate) fn compact(&mut self) -> Vec<Slot> {
+    pub fn compact(&mut self) -> Vec<Slot> {
         let count = self.slots.len().saturating_sub(self.free.len());
         let mut slots = Vec::with_capacity(count);
         let mut old = Vec::with_capacity(count);
@@ -80,8 +86,7 @@ impl<T> Table<T> {
     }
 
     /// Numbers for which there is room without allocating.
-    #[cfg(test)]
-    pub(crate) fn room(&self) -> usize {
+    pub fn room(&self) -> usize {
         self.slots.capacity().max(self.free.capacity())
     }
 }

@@ -74,11 +74,16 @@ impl<K: Copy + Ord> Agenda<K> {
         entries: &BTreeMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Vec<K> {
-        let is_later = |((at, _), _): &(Deadline, K)| *at > now;
-        if self.touched.is_empty() && self.by_time.first().is_none_or(is_later) {
+        if self.touched.is_empty() && (self.by_time.is_empty() || self.comes_later(now)) {
             return Vec::new();
         }
         self.look(now, entries, due)
+    }
+
+    #[inline(never)]
+    fn comes_later(&self, now: Instant) -> bool {
+        let is_later = |((at, _), _): &(Deadline, K)| *at > now;
+        self.by_time.first().is_none_or(is_later)
     }
 
     #[cold]

@@ -34,10 +34,15 @@ pub enum Reason {
 /// A deadline with its reason.
 pub type Deadline = (Instant, Reason);
 
+#[inline(never)]
+fn earlier_of(a: Deadline, b: Deadline) -> Deadline {
+    a.min(b)
+}
+
 /// The earlier of two deadlines.
 pub fn earlier(a: Option<Deadline>, b: Option<Deadline>) -> Option<Deadline> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
+        (None, other) | (other, None) => other,
+        (Some(a), Some(b)) => Some(earlier_of(a, b)),
     }
 }

@@ -52,7 +52,6 @@ mod patience;
 pub mod peer;
 pub mod reader;
 pub mod receive;
-mod table;
 pub mod together;
 pub mod value;
 pub mod writer;

@@ -336,7 +336,12 @@ fn part_of(datagram: &SharedBytes, payload: &[u8]) -> SharedBytes {
     }
     // One outside its datagram would be a fault of the parser, not of the sender.
     let part = datagram.slice_of(payload);
-    part.unwrap_or_else(|| SharedBytes::copy_from(payload))
+    part.unwrap_or_else(|| copy_of(payload))
+}
+
+#[cold]
+fn copy_of(payload: &[u8]) -> SharedBytes {
+    SharedBytes::copy_from(payload)
 }
 
 /// Which endpoint of ours a submessage is for.

@@ -188,17 +188,22 @@ impl<'a> Encoder<'a> {
     /// Appends `bytes` as they are, or leaves them out, see [`Encoder::leave_apart`].
     pub fn shared_bytes(&mut self, bytes: &SharedBytes) {
         if self.apart_min.is_some_and(|min| bytes.len() >= min) {
-            self.apart_min = None;
-            self.apart = Some(Apart {
-                at: self.cursor.position(),
-                bytes: bytes.clone(),
-            });
-            // What follows is aligned as if they were there.
-            let origin = self.cursor.origin().wrapping_sub(bytes.len());
-            self.cursor.restore_origin(origin);
+            self.leave_out(bytes);
         } else {
             self.bytes(bytes);
         }
+    }
+
+    #[inline(never)]
+    fn leave_out(&mut self, bytes: &SharedBytes) {
+        self.apart_min = None;
+        self.apart = Some(Apart {
+            at: self.cursor.position(),
+            bytes: bytes.clone(),
+        });
+        // What follows is aligned as if they were there.
+        let origin = self.cursor.origin().wrapping_sub(bytes.len());
+        self.cursor.restore_origin(origin);
     }
 
     /// Octets that were left out after buffer position `at`.

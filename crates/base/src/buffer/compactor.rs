@@ -56,6 +56,7 @@ impl Compactor {
     }
 
     /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
+    #[inline(never)]
     pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
         if bytes.wants_compaction() {
             self.copy(&bytes)

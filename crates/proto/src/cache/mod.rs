@@ -46,10 +46,10 @@ use whimbrel_base::qos::{History, ResourceLimits};
 use whimbrel_base::sample::{InstanceStates, SampleStates, ViewStates};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::status::SampleRejectedKind;
+use whimbrel_base::table::Table;
 use whimbrel_base::time::Timestamp;
 
 use crate::change::ChangeKind;
-use crate::table::Table;
 use crate::value::SharedValue;
 use instance::Instance;
 use order::{Order, Slot};

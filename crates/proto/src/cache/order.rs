@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-pub(super) use crate::table::Slot;
+pub(super) use whimbrel_base::table::Slot;
 
 const NONE: Slot = Slot::MAX;
 

@@ -60,9 +60,15 @@ impl Reader {
     /// Refuses strangers, numbers seen before, the last number there is and payloads from which no
     /// key can be had.
     pub fn handle_data(&mut self, _now: Instant, data: Incoming) -> Result<(), Reject> {
-        let Err(data) = self.deliver_at_once(data) else {
-            return Ok(());
-        };
+        match self.deliver_at_once(data) {
+            Ok(()) => Ok(()),
+            Err(data) => self.deliver_otherwise(data),
+        }
+    }
+
+    /// As [`Reader::handle_data`], of what cannot be delivered at once.
+    #[inline(never)]
+    fn deliver_otherwise(&mut self, data: Incoming) -> Result<(), Reject> {
         let reliable = self.is_reliable_with(data.writer)?;
         self.check_number(data.writer, data.sequence, Line::Changes)?;
         if data.payload.len() > self.config.sample_bytes_max {

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use whimbrel_base::buffer::{BufferMut, SharedBytes};
 use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
+use whimbrel_base::ranges::RangeSet;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::number_set::SequenceNumberSet;
 use whimbrel_wire::submessage::{Gap, Heartbeat};
 
-use super::ranges::RangeSet;
 use super::reassembly::Division;
 use super::{FragmentRun, Incoming, Reader, ReaderConfig};
 use crate::cache::{CacheConfig, Selector};

@@ -21,7 +21,6 @@ mod line;
 mod next;
 mod part;
 mod pass;
-mod ranges;
 mod reassembly;
 mod room;
 mod spares;
@@ -33,6 +32,7 @@ mod writer_proxy;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use core::hint::cold_path;
 
 use whimbrel_base::budget::Account;
 use whimbrel_base::guid::Guid;
@@ -309,6 +309,10 @@ impl Reader {
         if core::mem::take(&mut self.news) {
             return Some(ReaderEvent::DataAvailable);
         }
+        if self.reported.is_empty() {
+            return None;
+        }
+        cold_path();
         self.reported.pop_front()
     }
 }

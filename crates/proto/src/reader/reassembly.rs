@@ -9,13 +9,12 @@ use alloc::vec::Vec;
 
 use whimbrel_base::buffer::BufferMut;
 use whimbrel_base::copying;
+use whimbrel_base::ranges::GrowingSet;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_base::time::Instant;
 use whimbrel_wire::number_set::FragmentNumberSet;
 use whimbrel_wire::submessage::DataFrag;
-
-use super::ranges::GrowingSet;
 
 /// Octets by which the buffer may always run ahead of what has arrived.
 const AHEAD_BYTES: usize = 256 * 1024;

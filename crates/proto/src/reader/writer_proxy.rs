@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use whimbrel_base::budget::Account;
+use whimbrel_base::ranges::RangeSet;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant};
@@ -13,7 +14,6 @@ use whimbrel_wire::submessage::Heartbeat;
 use super::assembly::Assembly;
 use super::config::ReaderConfig;
 use super::line::{BatchLine, Line, Waiting};
-use super::ranges::RangeSet;
 use crate::deadline::{Deadline, Reason, earlier};
 use crate::peer::MatchedWriter;
 

@@ -306,14 +306,17 @@ impl Writer {
     /// True when readers may as well be asked along with what leaves just now: they are to be
     /// soon. Who never answered must hear where its own data starts, which only a question of its
     /// own says.
+    #[inline(always)]
     pub(super) fn may_ask_along(&self, now: Instant) -> bool {
         let soon = now.after(self.heartbeat.period.divided_by(ALONG_SHARE));
         let is_due = self.heartbeat.next_at.is_some_and(|at| at <= soon);
+        is_due && self.aside == 0 && self.all_may_be_asked()
+    }
+
+    #[cold]
+    fn all_may_be_asked(&self) -> bool {
         let all_know = |it: &ReaderProxy| it.confirmed && !it.behind;
-        is_due
-            && self.aside == 0
-            && self.readers.values().all(all_know)
-            && self.readers.values().any(|it| self.owes(it))
+        self.readers.values().all(all_know) && self.readers.values().any(|it| self.owes(it))
     }
 
     /// All readers were asked along with new changes, in place of the periodic heartbeat. Where

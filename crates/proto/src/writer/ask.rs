@@ -8,6 +8,8 @@
 //! something in. Best effort must not be slowed down by one that does not, so what it has not taken
 //! in is forgotten at the rate at which fragments leave to those that say nothing at all.
 
+use core::hint::cold_path;
+
 use whimbrel_base::guid::Guid;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Instant;
@@ -50,11 +52,13 @@ impl Writer {
             self.ask_listeners(outbox);
         }
         if self.pushed < self.history.last() && self.credit.is_spent(now) {
+            cold_path();
             let until = self.credit.ends_at();
             self.paced_until = Some(self.paced_until.map_or(until, |at| at.min(until)));
         }
     }
 
+    #[inline(never)]
     fn ask_listeners(&mut self, outbox: &mut impl Outbox) {
         let count = self.credit.ask();
         let fields = HeartbeatFields {

@@ -31,8 +31,15 @@ impl Writer {
     /// Sends whatever is due at `now`.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        if self.batches.is_none() {
+            return self.transmit(now, outbox);
+        }
+        self.transmit_batches(now, outbox);
+    }
+
+    #[inline(never)]
+    fn transmit_batches(&mut self, now: Instant, outbox: &mut impl Outbox) {
         let Some(mut batches) = self.batches.take() else {
-            self.transmit(now, outbox);
             return;
         };
         let mut rewriting = Rewriting {

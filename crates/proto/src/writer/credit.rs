@@ -135,16 +135,18 @@ impl Credit {
     /// larger than what is left.
     #[inline(always)]
     pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
-        if !self.asks() {
-            return None;
-        }
+        self.asks().then(|| self.room_of_listeners(now))
+    }
+
+    #[inline(never)]
+    fn room_of_listeners(&mut self, now: Instant) -> u64 {
         if self.least_room() > 0 {
             self.spent_at = now;
         } else if self.ends_at() <= now {
             self.forget(now);
             self.spent_at = now;
         }
-        Some(self.least_room())
+        self.least_room()
     }
 
     fn least_room(&self) -> u64 {
@@ -187,13 +189,19 @@ impl Credit {
     }
 
     /// True when so much has left since the last question that it is time for another.
+    #[inline(always)]
     pub(super) fn wants_question(&self) -> bool {
+        self.asks() && self.is_time_for_question()
+    }
+
+    #[inline(never)]
+    fn is_time_for_question(&self) -> bool {
         let window = self.listeners.iter().map(|it| it.window_bytes).min();
         let unasked = self.sent_bytes.saturating_sub(self.asked_bytes);
         let every = window
             .unwrap_or_default()
             .wrapping_div(QUESTIONS_PER_WINDOW);
-        self.asks() && unasked > every
+        unasked > every
     }
 
     /// All are asked; the count of the question.

@@ -44,6 +44,13 @@ impl Endings {
     /// `instance` is written or registered again: a disposal of it is forgotten.
     #[inline(always)]
     pub(super) fn revive(&mut self, instance: InstanceHandle) {
+        if !self.of.is_empty() {
+            self.forget_disposal(instance);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_disposal(&mut self, instance: InstanceHandle) {
         let Some(sequence) = self.of.get(&instance).copied() else {
             return;
         };

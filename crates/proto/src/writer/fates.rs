@@ -5,6 +5,7 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::hint::cold_path;
 
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::{Duration, Instant};
@@ -98,6 +99,10 @@ impl Pushes {
 
     /// The newest change that left in fragments.
     pub(super) fn last(&self) -> SequenceNumber {
+        if self.bursts.is_empty() {
+            return SequenceNumber::ZERO;
+        }
+        cold_path();
         let newest = self.bursts.back();
         newest.map_or(SequenceNumber::ZERO, |it| it.sequence)
     }

@@ -4,8 +4,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::SequenceNumber;
-
-use crate::table::{Slot, Table};
+use whimbrel_base::table::{Slot, Table};
 
 /// What a writer knows of an instance.
 #[derive(Debug, Default)]

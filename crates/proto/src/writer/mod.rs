@@ -47,6 +47,7 @@ mod window;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::hint::cold_path;
 
 use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::GatheredBytes;
@@ -485,6 +486,10 @@ impl Writer {
         if core::mem::take(&mut self.progress) {
             return Some(WriterEvent::Progress);
         }
+        if self.reported.is_empty() {
+            return None;
+        }
+        cold_path();
         self.reported.pop_front()
     }
 }

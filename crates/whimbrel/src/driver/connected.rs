@@ -118,6 +118,7 @@ impl Connected {
     }
 
     /// One more leaves for `to` without a socket of its own.
+    #[inline(never)]
     fn count(&self, main: &UdpSocket, to: SocketAddr) {
         if to.ip().is_multicast() {
             // Out of which interface it goes is told to the main socket.

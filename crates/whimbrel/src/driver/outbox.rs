@@ -106,6 +106,27 @@ impl<'a> SocketOutbox<'a> {
         self.packer = packer;
     }
 
+    /// Has what leaves plain leave with what other writers send.
+    #[inline(never)]
+    fn share(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {
+        let Some(shared) = self.shared.take() else {
+            return;
+        };
+        let none_packed = PlainSamples::default();
+        if let Some((to, message, _)) = shared.plain.put(to, parts, (none_packed, bytes_max)) {
+            self.send(&to, &[&message]);
+        }
+        self.shared = Some(shared);
+    }
+
+    #[inline(never)]
+    fn send_last_joined(&mut self) {
+        if let Some(mut joined) = self.joined.take() {
+            self.send_joined(&mut joined);
+            joined.put_back();
+        }
+    }
+
     fn send_joined(&mut self, joined: &mut Joined) {
         for to in &joined.to {
             if joined.count > 0 {
@@ -155,14 +176,10 @@ impl Outbox for SocketOutbox<'_> {
     }
 
     fn send_shared(&mut self, to: &[Locator], parts: &[&[u8]], bytes_max: usize) {
-        let Some(shared) = self.shared.take() else {
+        if self.shared.is_none() {
             return self.send(to, parts);
-        };
-        let none_packed = PlainSamples::default();
-        if let Some((to, message, _)) = shared.plain.put(to, parts, (none_packed, bytes_max)) {
-            self.send(&to, &[&message]);
         }
-        self.shared = Some(shared);
+        self.share(to, parts, bytes_max);
     }
 
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
@@ -190,9 +207,8 @@ impl Outbox for SocketOutbox<'_> {
 
 impl Drop for SocketOutbox<'_> {
     fn drop(&mut self) {
-        if let Some(mut joined) = self.joined.take() {
-            self.send_joined(&mut joined);
-            joined.put_back();
+        if self.joined.is_some() {
+            self.send_last_joined();
         }
     }
 }

@@ -330,11 +330,16 @@ impl WriterCore {
     /// True until enough readers are matched; then never again.
     fn is_held(&self, state: &WriterState) -> bool {
         let awaited = self.awaited.load(Ordering::SeqCst);
-        if awaited == 0 || state.ready_count() < awaited {
-            return awaited > 0;
+        awaited > 0 && self.still_awaits(state, awaited)
+    }
+
+    #[cold]
+    fn still_awaits(&self, state: &WriterState, awaited: usize) -> bool {
+        let awaits = state.ready_count() < awaited;
+        if !awaits {
+            self.awaited.store(0, Ordering::SeqCst);
         }
-        self.awaited.store(0, Ordering::SeqCst);
-        false
+        awaits
     }
 
     /// After all the waiting allowed: a KEEP_LAST history replaces what has not left yet, any

@@ -1,6 +1,7 @@
 //! Encoding what is written, and putting it into history.
 
 use std::cell::Cell;
+use std::hint::cold_path;
 use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::{BufferMut, GatheredBytes};
@@ -85,7 +86,11 @@ impl Encoded {
 /// Keeps `buffer` for what this thread writes next, also within this write.
 fn keep_spare(buffer: BufferMut) {
     // At the end of a thread there may be no place for it any more.
-    let _ = SPARE.try_with(|it| it.set(Some(buffer)));
+    let before = SPARE.try_with(|it| it.replace(Some(buffer)));
+    if let Ok(Some(before)) = before {
+        cold_path();
+        drop(before);
+    }
 }
 
 impl<T: DdsType> DataWriter<T> {

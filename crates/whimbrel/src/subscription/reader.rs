@@ -375,6 +375,7 @@ impl<T: DdsType> DataReader<T> {
     }
 
     /// The same, of what a glance has not settled.
+    #[inline(never)]
     fn fetch_more<R>(
         &self,
         selector: &Selector,

@@ -9,6 +9,7 @@ use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::Datagram;
+use whimbrel_proto::Heard;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_wire::packed_message::PackedMessage;
 
@@ -63,6 +64,46 @@ impl ParticipantCore {
             return rest.next();
         };
         reader.receive_all(arrival, writer, inbound, rest, refuse)
+    }
+
+    /// `next` and what follows it in `rest`, which came from `from`; notes in `heard` that their
+    /// participant was heard.
+    #[inline(never)]
+    fn receive_rest<'a>(
+        &self,
+        (routing, heard): (&Routing, Option<&Arc<Heard>>),
+        (arrival, from): (Arrival<'_>, SocketAddr),
+        next: Result<Inbound<'a>, Reject>,
+        rest: &mut MessageReceiver<'a>,
+    ) {
+        let mut newer = None;
+        let mut next = Some(next);
+        while let Some(inbound) = next {
+            let inbound = match inbound {
+                Ok(inbound) => inbound,
+                Err(reject) => {
+                    self.reject(reject);
+                    next = rest.next();
+                    continue;
+                }
+            };
+            if let Some(heard) = heard {
+                // Any valid packet renews a lease, a damaged one does not.
+                heard.note(arrival.now);
+            }
+            if is_discovery(&inbound) {
+                self.discover(arrival, from, &inbound);
+                next = rest.next();
+                continue;
+            }
+            if self.unsettled.load(Ordering::Relaxed) {
+                // What discovery learned before may decide where this goes.
+                self.settle();
+                newer = Some(self.routing.load());
+            }
+            let routing = newer.as_deref().map_or(routing, |it| it);
+            next = self.route(routing, arrival, inbound, rest);
+        }
     }
 
     /// As [`ParticipantCore::route`] for the sample that comes next in `rest`, where that is plain
@@ -126,9 +167,6 @@ impl ParticipantCore {
 
 impl Receive for ParticipantCore {
     fn receive(&self, now: Instant, datagram: &Datagram) {
-        self.received.fetch_add(1, Ordering::Relaxed);
-        self.received_bytes
-            .fetch_add(datagram.payload.len() as u64, Ordering::Relaxed);
         if datagram.truncated {
             self.reject(Reject::new(RejectKind::Length, 0));
             return;
@@ -152,7 +190,6 @@ impl Receive for ParticipantCore {
             may_stay: bundle.is_none() && !datagram.is_held_up && self.has_plenty_for(payload),
         };
         let routing = self.routing.load();
-        let mut newer = None;
         let peer = routing.peer(rest.source());
         let heard = peer.and_then(|peer| peer.heard.as_ref());
         let settled = !self.unsettled.load(Ordering::Relaxed);
@@ -161,32 +198,13 @@ impl Receive for ParticipantCore {
         if let (Some(_), Some(heard)) = (&plain, heard) {
             heard.note(now);
         }
-        let mut next = plain.unwrap_or_else(|| rest.next());
-        while let Some(inbound) = next {
-            let inbound = match inbound {
-                Ok(inbound) => inbound,
-                Err(reject) => {
-                    self.reject(reject);
-                    next = rest.next();
-                    continue;
-                }
-            };
-            if let Some(heard) = heard {
-                // Any valid packet renews a lease, a damaged one does not.
-                heard.note(now);
-            }
-            if is_discovery(&inbound) {
-                self.discover(arrival, datagram.source, &inbound);
-                next = rest.next();
-                continue;
-            }
-            if self.unsettled.load(Ordering::Relaxed) {
-                // What discovery learned before may decide where this goes.
-                self.settle();
-                newer = Some(self.routing.load());
-            }
-            let routing = newer.as_ref().unwrap_or(&routing);
-            next = self.route(routing, arrival, inbound, &mut rest);
+        if let Some(next) = plain.unwrap_or_else(|| rest.next()) {
+            self.receive_rest(
+                (&routing, heard),
+                (arrival, datagram.source),
+                next,
+                &mut rest,
+            );
         }
     }
 

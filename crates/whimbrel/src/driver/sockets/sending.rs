@@ -20,25 +20,33 @@ impl Sockets {
     pub(in crate::driver) fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         let Some(by) = self.main(to) else { return };
         if to.ip().is_multicast() {
-            let _held = lock(&self.switching);
-            let groups = self.groups.load();
-            let exact = groups.iter().find(|group| group.at == to);
-            let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
-            for interface in group.into_iter().flat_map(Group::next_interfaces) {
-                if by.aim(interface)
-                    && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge
-                {
-                    self.send_in_pieces(by, to, parts, way);
-                }
-            }
+            self.send_to_group(by, to, parts, way);
         } else if self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
-            self.note_path(to);
-            match way.oversize {
-                Oversize::Drop => {}
-                Oversize::InPieces => {
-                    let _held = lock(&self.switching);
-                    self.send_in_pieces(by, to, parts, way);
-                }
+            self.send_too_large(by, to, parts, way);
+        }
+    }
+
+    #[inline(never)]
+    fn send_to_group(&self, by: &Outgoing, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        let _held = lock(&self.switching);
+        let groups = self.groups.load();
+        let exact = groups.iter().find(|group| group.at == to);
+        let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
+        for interface in group.into_iter().flat_map(Group::next_interfaces) {
+            if by.aim(interface) && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
+                self.send_in_pieces(by, to, parts, way);
+            }
+        }
+    }
+
+    #[cold]
+    fn send_too_large(&self, by: &Outgoing, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        self.note_path(to);
+        match way.oversize {
+            Oversize::Drop => {}
+            Oversize::InPieces => {
+                let _held = lock(&self.switching);
+                self.send_in_pieces(by, to, parts, way);
             }
         }
     }
