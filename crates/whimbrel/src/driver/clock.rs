@@ -2,6 +2,7 @@
 //! wall clock only stamps samples, so that steps of it change stamps and nothing else.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
 use whimbrel_base::time::{Duration, Instant, Timestamp};
@@ -25,11 +26,56 @@ thread_local! {
 
     /// What the wall clock showed when it was read last, and the counter right after that.
     static COUNTED: Cell<Option<(Ticks, Timestamp)>> = const { Cell::new(None) };
+
+    /// The same of the monotonic clock.
+    static TICKED: Cell<Option<(Ticks, Instant)>> = const { Cell::new(None) };
 }
 
-/// The monotonic clock, as the machines count it.
+/// The monotonic clock, as the machines count it. Within a [`RECKONED_MAX`] of reading it a thread
+/// reckons it by the processor's counter, where there is one.
+#[inline(always)]
 pub(crate) fn now() -> Instant {
+    let known = TICKED.try_with(Cell::get).ok().flatten();
+    if let Some((ticks, at)) = known
+        && let Some(since) = reckoned(ticks)
+    {
+        return at.after(since);
+    }
+    now_to_count_from()
+}
+
+#[inline(never)]
+fn now_to_count_from() -> Instant {
+    count_from(&TICKED, now_read)
+}
+
+/// The monotonic clock, as the system has it.
+fn now_read() -> Instant {
     Instant(START_NS.saturating_add(monotonic_ns()))
+}
+
+/// How long ago a clock was read, while it may be reckoned from that.
+#[inline(always)]
+fn reckoned(since: Ticks) -> Option<Duration> {
+    let since = i64::try_from(since.elapsed_ns()?).ok()?;
+    (since < RECKONED_MAX.as_nanos()).then(|| Duration::from_nanos(since))
+}
+
+/// Reads a clock, and remembers in `place` what it showed where it can be reckoned from that.
+fn count_from<T: Copy + 'static>(
+    place: &'static LocalKey<Cell<Option<(Ticks, T)>>>,
+    read: impl FnOnce() -> T,
+) -> T {
+    let before = Ticks::learned();
+    let shown = read();
+    // Last, so that what is reckoned lags a little and never goes back when it is read again.
+    let after = before.map(Ticks::again);
+    let took = before.and_then(Ticks::elapsed_ns);
+    let together = took.is_some_and(|it| it < TOGETHER_MAX.as_nanos().unsigned_abs());
+    let after = after.filter(|_| together);
+    // At the end of a thread there may be no place for it any more.
+    let _ = place.try_with(|it| it.set(after.map(|at| (at, shown))));
+    shown
 }
 
 /// `span`, which is not below zero, as the system takes it.
@@ -50,26 +96,20 @@ pub(crate) fn until(at: Instant) -> Option<StdDuration> {
 /// counter, where there is one: so long after it was stepped it may be as before.
 pub(crate) fn wall() -> Timestamp {
     let known = COUNTED.try_with(Cell::get).ok().flatten();
-    if let Some((at, wall)) = known
-        && let Some(since) = at.elapsed_ns().and_then(|it| i64::try_from(it).ok())
-        && since < RECKONED_MAX.as_nanos()
+    if let Some((ticks, wall)) = known
+        && let Some(since) = reckoned(ticks)
     {
-        return Timestamp(wall.0.saturating_add(since));
+        return Timestamp(wall.0.saturating_add(since.as_nanos()));
     }
     wall_to_count_from()
 }
 
-#[cold]
+#[inline(never)]
 fn wall_to_count_from() -> Timestamp {
-    let before = Ticks::learned();
-    let wall = wall_read();
-    // Last, so that what is reckoned lags a little and never goes back when it is read again.
-    let after = before.map(Ticks::again);
-    let took = before.and_then(Ticks::elapsed_ns);
-    let together = took.is_some_and(|it| it < TOGETHER_MAX.as_nanos().unsigned_abs());
-    let after = after.filter(|_| together && wall != Timestamp::INVALID);
-    // At the end of a thread there may be no place for it any more.
-    let _ = COUNTED.try_with(|it| it.set(after.map(|at| (at, wall))));
+    let wall = count_from(&COUNTED, wall_read);
+    if wall == Timestamp::INVALID {
+        let _ = COUNTED.try_with(|it| it.set(None));
+    }
     wall
 }
 
