@@ -80,7 +80,20 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// The value of `key`.
+    #[inline]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        match self.entries.as_slice() {
+            // As it is most often: no loop then.
+            [(only, value)] => (only.borrow() == key).then_some(value),
+            _ => self.search(key),
+        }
+    }
+
+    #[inline(never)]
+    fn search<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {

@@ -154,7 +154,7 @@ impl<'a> Decoder<'a> {
             is_small || len >= origin.len() / 4
         });
         let shared = origin.and_then(|origin| origin.slice_of(bytes));
-        Ok(shared.unwrap_or_else(|| SharedBytes::copy_from(bytes)))
+        Ok(shared.unwrap_or_else(|| copy_of(bytes)))
     }
 
     /// Passes over `count` numbers of `size` octets.
@@ -463,4 +463,9 @@ impl<'a> Decoder<'a> {
         };
         read(&mut part).map_err(|reject| reject.shifted(base))
     }
+}
+
+#[inline(never)]
+fn copy_of(bytes: &[u8]) -> SharedBytes {
+    SharedBytes::copy_from(bytes)
 }

@@ -97,6 +97,11 @@ pub fn key_from_payload<T: DdsType>(payload: &[u8]) -> Result<T, Reject> {
     read_key(payload, T::EXTENSIBILITY, T::decode_key)
 }
 
+#[inline(never)]
+fn pad(out: &mut Vec<u8>, count: usize) {
+    out.resize(out.len().saturating_add(count), 0);
+}
+
 fn write<T: DdsType>(
     representation: Representation,
     endian: Endian,
@@ -119,7 +124,9 @@ fn write<T: DdsType>(
     let left_out = apart.as_ref().map_or(0, |apart| apart.bytes.len());
     let len = out.len().wrapping_sub(start).saturating_add(left_out);
     let count = padding(len, 4);
-    out.resize(out.len().saturating_add(count), 0);
+    if count > 0 {
+        pad(out, count);
+    }
     // XTypes 1.3 §7.6.3.1.2: the two lowest bits of the options count the padding.
     if let (Some(options), Ok(count)) = (out.get_mut(start.saturating_add(3)), u8::try_from(count))
     {

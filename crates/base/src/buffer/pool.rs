@@ -103,10 +103,9 @@ impl BufferPool {
     fn take_known(&mut self) -> Option<BufferMut> {
         self.taken = self.taken.saturating_add(1);
         if self.grows
-            && let Some(at) = self.grown.iter().rposition(is_free)
+            && let Some(slab) = self.take_grown()
         {
-            let slab = self.grown.swap_remove(at);
-            return Some(BufferMut { slab, stale: true });
+            return Some(slab);
         }
         if let Some(at) = self.near.iter().rposition(is_free) {
             self.waited = 0;
@@ -114,6 +113,13 @@ impl BufferPool {
             return Some(BufferMut { slab, stale: true });
         }
         self.take_lent()
+    }
+
+    #[inline(never)]
+    fn take_grown(&mut self) -> Option<BufferMut> {
+        let at = self.grown.iter().rposition(is_free)?;
+        let slab = self.grown.swap_remove(at);
+        Some(BufferMut { slab, stale: true })
     }
 
     #[cold]
@@ -179,26 +185,31 @@ impl BufferPool {
         let usual = buffer.slab.capacity() <= usual_bytes;
         self.grows = end > usual_bytes;
         self.is_held_up = true;
-        if self.grows && end <= GROWN_BYTES_MAX {
-            if self.grown.len() < GROWN_KEPT {
-                self.grown.push(Arc::clone(&buffer.slab));
-            }
-        } else if usual && self.has_place() {
-            let slab = Arc::clone(&buffer.slab);
-            if self.near.len() < NEAR {
-                self.near.push(slab);
-                self.is_held_up = false;
-            } else {
-                self.lent.push_back(slab);
-            }
-        } else if usual {
-            // It will not come back, so it has no use for more room than its content needs.
-            buffer.bytes().shrink_to_fit();
+        if usual && self.near.len() < NEAR && self.has_place() {
+            self.near.push(Arc::clone(&buffer.slab));
+            self.is_held_up = false;
+        } else {
+            self.lend(&mut buffer, usual);
         }
         SharedBytes {
             slab: Some(buffer.slab),
             start: 0,
             end,
+        }
+    }
+
+    /// Remembers the slab of `buffer`, of the usual size or not, where it is not near.
+    #[inline(never)]
+    fn lend(&mut self, buffer: &mut BufferMut, usual: bool) {
+        if self.grows && buffer.slab.len() <= GROWN_BYTES_MAX {
+            if self.grown.len() < GROWN_KEPT {
+                self.grown.push(Arc::clone(&buffer.slab));
+            }
+        } else if usual && self.has_place() {
+            self.lent.push_back(Arc::clone(&buffer.slab));
+        } else if usual {
+            // It will not come back, so it has no use for more room than its content needs.
+            buffer.bytes().shrink_to_fit();
         }
     }
 

@@ -78,6 +78,7 @@ impl UdpSocket {
     }
 
     /// Datagrams came that could have come joined.
+    #[cold]
     pub(super) fn join_if_wanted(&self) {
         if self.joining.is_wanted() && self.receive_joined().is_err() {
             self.joining.give_up();

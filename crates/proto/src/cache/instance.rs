@@ -359,8 +359,14 @@ impl Writers {
         self.first.is_none()
     }
 
+    #[inline(always)]
     pub(super) fn contains(&self, writer: Guid) -> bool {
-        self.first == Some(writer) || self.others.binary_search(&writer).is_ok()
+        self.first == Some(writer) || self.is_other(writer)
+    }
+
+    #[inline(never)]
+    fn is_other(&self, writer: Guid) -> bool {
+        self.others.binary_search(&writer).is_ok()
     }
 
     pub(super) fn insert(&mut self, writer: Guid) {

@@ -14,6 +14,7 @@ use super::deliver::{Incoming, cache_change};
 use super::line::{Arrived, Line};
 use super::room::arrival_bytes;
 use super::writer_proxy::WriterProxy;
+use crate::cache::{Added, ReaderCache};
 use crate::change::ChangeKind;
 
 impl Reader {
@@ -36,15 +37,12 @@ impl Reader {
             let change = cache_change(writer, sequence, data.arrived(instance));
             self.cache.keep_alone(place, change);
             self.news = true;
-        } else if self.cache.admits(instance) {
-            let change = cache_change(writer, sequence, data.arrived(instance));
-            let Ok(added) = self.cache.add(change) else {
-                // It was admitted. Not noted it would be asked for again.
-                return Ok(());
-            };
-            self.news |= added.is_visible();
         } else {
-            return Err(data);
+            match self.cache.admit((writer, sequence), instance, data)? {
+                Some(added) => self.news |= added.is_visible(),
+                // It was admitted. Not noted it would be asked for again.
+                None => return Ok(()),
+            }
         }
         proxy.pass(sequence);
         self.starved = false;
@@ -138,6 +136,24 @@ impl Reader {
             proxy.settle();
         }
         true
+    }
+}
+
+impl ReaderCache {
+    /// Adds `data` of `instance` where that is admitted, else gives it back; what became of it,
+    /// `None` where it found no room after all.
+    #[inline(never)]
+    fn admit(
+        &mut self,
+        (writer, sequence): (Guid, SequenceNumber),
+        instance: InstanceHandle,
+        data: Incoming,
+    ) -> Result<Option<Added>, Incoming> {
+        if !self.admits(instance) {
+            return Err(data);
+        }
+        let change = cache_change(writer, sequence, data.arrived(instance));
+        Ok(self.add(change).ok())
     }
 }
 

@@ -267,10 +267,15 @@ impl Writer {
     }
 
     /// Has what was sealed leave before anybody is told of it.
+    #[inline(always)]
     pub(super) fn leave_before_speaking(&mut self, now: Instant) {
-        if !self.bundle.is_sealed {
-            return;
+        if self.bundle.is_sealed {
+            self.unbundle_before_speaking(now);
         }
+    }
+
+    #[inline(never)]
+    fn unbundle_before_speaking(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         let repair = self.repairs.next(&self.readers, ReaderProxy::due);
         if self.ask_now

@@ -195,12 +195,19 @@ impl ReaderCore {
             signal.set();
         }
         drop(state);
-        if let Some(at) = deadline.filter(|at| !self.timer.fires_by(*at)) {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.engine.arm(&self.timer, &me, at);
+        if let Some(at) = deadline {
+            self.arm(at);
         }
         let rung = if ring { News::RING } else { News::NONE };
         News::of(news).and(rung)
+    }
+
+    #[inline(never)]
+    fn arm(&self, at: Instant) {
+        if !self.timer.fires_by(at) {
+            let me: Weak<dyn Timed> = self.me.clone();
+            self.engine.arm(&self.timer, &me, at);
+        }
     }
 
     /// Nobody reads it any more: it takes and keeps nothing, though writers of this process may

@@ -271,6 +271,7 @@ impl Bell {
     }
 
     /// Sleeps until there was a ring after `seen`; false when `deadline` has passed.
+    #[inline(never)]
     fn sleep_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
         let mut listeners = lock(&self.listeners);
         listeners.sleepers += 1;

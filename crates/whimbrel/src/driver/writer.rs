@@ -280,10 +280,11 @@ impl WriterCore {
         max_blocking: impl FnOnce() -> Option<std::time::Duration>,
     ) -> Result<SequenceNumber, WriteError> {
         let mut state = state;
-        if let Some(told) = self.pass(&mut state, draft) {
-            let sequence = state.machine.last_sequence();
-            self.tell_of_pass(state, told);
-            return Ok(sequence);
+        if !state.neighbours.is_empty() {
+            state = match self.pass_or_not(state, draft) {
+                Ok(sequence) => return Ok(sequence),
+                Err(state) => state,
+            };
         }
         let started = draft.began.take().unwrap_or_else(clock::now);
         match self.admit(&mut state, started, draft) {

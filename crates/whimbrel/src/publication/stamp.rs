@@ -16,6 +16,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    #[inline(never)]
     pub(super) fn now() -> Self {
         Self::by_clock(clock::wall())
     }

@@ -139,10 +139,13 @@ impl ParticipantCore {
 
     /// The plain message, where `datagram` is one that is compressed as a whole.
     fn inflate(&self, datagram: &SharedBytes) -> Result<Option<InflatedBundle>, Reject> {
-        let Some(packed) = PackedMessage::parse(datagram)? else {
-            return Ok(None);
-        };
-        lock(&self.inflater).inflate(&packed).map(Some)
+        let packed = PackedMessage::parse(datagram)?;
+        packed.map(|it| self.inflate_packed(&it)).transpose()
+    }
+
+    #[inline(never)]
+    fn inflate_packed(&self, packed: &PackedMessage<'_>) -> Result<InflatedBundle, Reject> {
+        lock(&self.inflater).inflate(packed)
     }
 
     /// Tells the control machine; what follows from that waits for [`Receive::settle`], so that

@@ -33,11 +33,7 @@ impl WriterCore {
     /// others, nothing is, and where another thread sends, that one is told.
     pub(super) fn dispatch(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
         if let Some(at) = state.machine.leaves_at(now) {
-            let handed = std::mem::take(&mut state.handed);
-            drop(state);
-            handed.tell();
-            self.arm(at);
-            return;
+            return self.leave_to_another(state, at);
         }
         if !state.machine.is_waiting() || !state.handed.is_empty() {
             self.drain(state, now);
@@ -65,6 +61,15 @@ impl WriterCore {
             self.due_at.fetch_min(at.0, Ordering::SeqCst);
             self.have_called(self.late(at));
         }
+    }
+
+    /// Leaves what is due to the thread that fires timers, `at` that time.
+    #[inline(never)]
+    fn leave_to_another(&self, mut state: MutexGuard<'_, WriterState>, at: Instant) {
+        let handed = std::mem::take(&mut state.handed);
+        drop(state);
+        handed.tell();
+        self.arm(at);
     }
 
     /// When a look is enough for what is due at `at`: samples that wait in a stream mostly leave
@@ -95,6 +100,13 @@ impl WriterCore {
     #[inline(always)]
     pub(super) fn count_waiting(&self, state: &mut WriterState) {
         let bytes = state.machine.waiting_bytes();
+        if bytes != 0 || state.waiting_bytes != 0 {
+            self.count_more_waiting(state, bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn count_more_waiting(&self, state: &mut WriterState, bytes: usize) {
         let more = bytes.saturating_sub(state.waiting_bytes);
         if state.waiting_bytes > 0 && bytes >= state.waiting_bytes && more < COUNTED_BYTES {
             return;

@@ -23,23 +23,38 @@ impl WriterCore {
     #[inline(always)]
     pub(super) fn drain_with(
         &self,
-        mut state: MutexGuard<'_, WriterState>,
+        state: MutexGuard<'_, WriterState>,
         now: Instant,
         shared: Option<&mut Shared>,
     ) {
-        let handed = (!state.handed.is_empty()).then(|| std::mem::take(&mut state.handed));
+        if !state.handed.is_empty() {
+            return self.drain_handed(state, now, shared);
+        }
         let news = self.settle_with(state, now, shared);
         self.status.tell(news);
-        if let Some(handed) = handed {
-            handed.tell();
-        }
-        let gave_up = self.gave_up.load(Ordering::SeqCst);
-        if gave_up && self.gave_up.swap(false, Ordering::SeqCst) {
+        if self.gave_up.load(Ordering::SeqCst) {
             self.warn_of_given_up();
         }
     }
 
+    /// As [`WriterCore::drain_with`] where something was handed over, of which is told as well.
+    #[inline(never)]
+    fn drain_handed(
+        &self,
+        mut state: MutexGuard<'_, WriterState>,
+        now: Instant,
+        shared: Option<&mut Shared>,
+    ) {
+        let handed = std::mem::take(&mut state.handed);
+        self.drain_with(state, now, shared);
+        handed.tell();
+    }
+
+    #[cold]
     fn warn_of_given_up(&self) {
+        if !self.gave_up.swap(false, Ordering::SeqCst) {
+            return;
+        }
         let writer = self.guid;
         let given_up = std::mem::take(&mut self.lock().given_up);
         for reader in given_up {

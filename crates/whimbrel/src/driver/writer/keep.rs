@@ -16,7 +16,15 @@ impl WriterState {
     /// room than it must, so that all of them stay near. Then there is also a buffer of that size
     /// for the next one, of which no copy need be made.
     #[inline(always)]
-    pub(crate) fn kept(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
+    pub(crate) fn kept(&mut self, encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
+        if self.machine.history_len() < COMPACT_FROM && encoded.capacity() >= SLAB_BYTES {
+            return (self.pool.share(encoded), None);
+        }
+        self.kept_compact(encoded)
+    }
+
+    #[inline(never)]
+    fn kept_compact(&mut self, mut encoded: BufferMut) -> (SharedBytes, Option<BufferMut>) {
         let len = encoded.filled().len();
         let compact = len <= COMPACT_BYTES_MAX && self.machine.history_len() >= COMPACT_FROM;
         if compact || encoded.capacity() < SLAB_BYTES {

@@ -14,6 +14,21 @@ use crate::driver::neighbours::{self, Told};
 use crate::driver::sync::MutexGuard;
 
 impl WriterCore {
+    /// As [`WriterCore::pass`], and tells of it; gives the lock back where it is not written so.
+    #[inline(never)]
+    pub(super) fn pass_or_not<'a>(
+        &self,
+        mut state: MutexGuard<'a, WriterState>,
+        draft: &mut Draft,
+    ) -> Result<SequenceNumber, MutexGuard<'a, WriterState>> {
+        let Some(told) = self.pass(&mut state, draft) else {
+            return Err(state);
+        };
+        let sequence = state.machine.last_sequence();
+        self.tell_of_pass(state, told);
+        Ok(sequence)
+    }
+
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
     /// written so.
     pub(super) fn pass(&self, state: &mut WriterState, draft: &mut Draft) -> Option<Told> {
@@ -93,6 +108,16 @@ impl WriterCore {
         if state.neighbours.is_empty() {
             return state.machine.write_from(now, &mut draft.change);
         }
+        self.append_for_neighbours(state, now, draft)
+    }
+
+    #[inline(never)]
+    fn append_for_neighbours(
+        &self,
+        state: &mut WriterState,
+        now: Instant,
+        draft: &mut Draft,
+    ) -> Result<SequenceNumber, WriteError> {
         let sequence = state.machine.write(now, draft.change.clone())?;
         let WriterState {
             machine,
