@@ -299,7 +299,16 @@ impl UdpSocket {
     #[inline(always)]
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let name = self.name_of(to);
-        let name = name.as_ref();
+        if let [only] = parts
+            && placing::is_short(only)
+        {
+            return try_send(|| sys::send(&self.socket, only, name.as_ref()));
+        }
+        self.send_arranged(name.as_ref(), parts)
+    }
+
+    #[inline(never)]
+    fn send_arranged(&self, name: Option<&SockAddr>, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         arranged(parts, |parts| {
             if let [only] = parts {
                 return try_send(|| sys::send(&self.socket, only, name));
@@ -339,11 +348,6 @@ fn named(to: SocketAddr) -> SockAddr {
 /// from where it copies them quickly.
 #[inline]
 fn arranged<R>(parts: &[&[u8]], send: impl FnOnce(&[&[u8]]) -> R) -> R {
-    if let [only] = parts
-        && placing::is_short(only)
-    {
-        return send(parts);
-    }
     if !placing::is_read_quickly(parts) {
         return placing::with_copy(parts, |whole| send(&[whole]));
     }

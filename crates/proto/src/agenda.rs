@@ -40,6 +40,12 @@ impl<K: Copy + Ord> Agenda<K> {
         }
     }
 
+    /// True where no entry has a deadline.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.touched.is_empty() && self.by_time.is_empty()
+    }
+
     /// The next deadline of all `entries`, each of which has the deadline that `due` says.
     #[inline(always)]
     pub(crate) fn next<V>(

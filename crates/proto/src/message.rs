@@ -175,7 +175,14 @@ impl MessageBuilder {
     }
 
     /// Sends the message to `to`, if it has any submessages, and starts the next one.
+    #[inline(never)]
     pub fn flush(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
+        self.flush_here(to, outbox);
+    }
+
+    /// As [`MessageBuilder::flush`], for where that is done most often.
+    #[inline(always)]
+    pub(crate) fn flush_here(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
         if self.is_empty() {
             return;
         }
@@ -186,17 +193,22 @@ impl MessageBuilder {
                 outbox,
             );
         } else {
-            let mut slices: [&[u8]; PARTS_MAX] = [&[]; PARTS_MAX];
-            for (slice, part) in slices.iter_mut().zip(&self.parts) {
-                *slice = match part {
-                    Part::Scratch(range) => self.scratch.get(range.clone()).unwrap_or_default(),
-                    Part::Payload(bytes) => bytes,
-                };
-            }
-            let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
-            self.leave(slices, to, outbox);
+            self.leave_in_parts(to, outbox);
         }
         self.clear();
+    }
+
+    #[inline(never)]
+    fn leave_in_parts(&self, to: &[Locator], outbox: &mut impl Outbox) {
+        let mut slices: [&[u8]; PARTS_MAX] = [&[]; PARTS_MAX];
+        for (slice, part) in slices.iter_mut().zip(&self.parts) {
+            *slice = match part {
+                Part::Scratch(range) => self.scratch.get(range.clone()).unwrap_or_default(),
+                Part::Payload(bytes) => bytes,
+            };
+        }
+        let slices = slices.get(..self.parts.len()).unwrap_or(&slices);
+        self.leave(slices, to, outbox);
     }
 
     #[inline(always)]

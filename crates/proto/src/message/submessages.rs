@@ -38,23 +38,53 @@ impl MessageBuilder {
     /// INFO_TS, unless the submessages before it have the same timestamp. RTPS 2.5 §8.3.8.9.
     #[inline(always)]
     pub fn timestamp(&mut self, timestamp: Timestamp) {
-        if self.timestamp != Some(timestamp) {
-            self.timestamp = Some(timestamp);
-            let time = (!timestamp.is_invalid()).then_some(timestamp);
-            self.compose(|out| InfoTimestamp { time }.compose(out, ENDIAN));
+        if let Some(info) = self.info_of(timestamp) {
+            self.compose(|out| info.compose(out, ENDIAN));
         }
+    }
+
+    /// INFO_TS where submessages of `timestamp` need one here.
+    #[inline(always)]
+    fn info_of(&mut self, timestamp: Timestamp) -> Option<InfoTimestamp> {
+        let is_known = self.timestamp == Some(timestamp);
+        self.timestamp = Some(timestamp);
+        let time = (!timestamp.is_invalid()).then_some(timestamp);
+        (!is_known).then_some(InfoTimestamp { time })
     }
 
     /// DATA with a whole change. RTPS 2.5 §8.3.8.2.
     ///
     /// Changes without data carry their key, status info and key hash; `inline_qos` adds an inline
     /// QoS list for readers that expect one.
-    #[inline(always)]
     pub fn data(
         &mut self,
-        (reader, writer): (EntityId, EntityId),
+        ids: (EntityId, EntityId),
         change: &Change,
         form: Form,
+        inline_qos: bool,
+    ) {
+        self.data_behind(None, ids, (change, form), inline_qos);
+    }
+
+    /// As [`MessageBuilder::timestamp`] with that of the change, and then [`MessageBuilder::data`].
+    #[inline(always)]
+    pub(crate) fn timed_data(
+        &mut self,
+        ids: (EntityId, EntityId),
+        change: &Change,
+        form: Form,
+        inline_qos: bool,
+    ) {
+        let info = self.info_of(change.timestamp);
+        self.data_behind(info, ids, (change, form), inline_qos);
+    }
+
+    #[inline(always)]
+    fn data_behind(
+        &mut self,
+        info: Option<InfoTimestamp>,
+        (reader, writer): (EntityId, EntityId),
+        (change, form): (&Change, Form),
         inline_qos: bool,
     ) {
         let payload = change.payload_in(form);
@@ -81,6 +111,9 @@ impl MessageBuilder {
         let len = payload.len();
         let small = small_part(payload, 0..len);
         self.compose(|out| {
+            if let Some(info) = info {
+                info.compose(out, ENDIAN);
+            }
             let pad = data.compose_head(out, ENDIAN, len);
             if let Some(bytes) = small {
                 append_padded(out, bytes, pad);

@@ -304,6 +304,17 @@ impl Reader {
         self.reported.push_back(event);
     }
 
+    /// Where nothing is due, ever, and nothing to be reported but that there is data: whether there
+    /// is, which is reported with this.
+    #[inline(always)]
+    pub fn poll_only_data(&mut self) -> Option<bool> {
+        let is_idle = self.agenda.is_empty()
+            && self.reported.is_empty()
+            && self.spares.until().is_none()
+            && !self.waits_for_room();
+        is_idle.then(|| core::mem::take(&mut self.news))
+    }
+
     /// Takes the next report.
     pub fn poll_event(&mut self) -> Option<ReaderEvent> {
         if core::mem::take(&mut self.news) {

@@ -50,7 +50,7 @@ impl Writer {
             self.piggyback(now, &mut message, outbox);
             self.hurry_heartbeat(now);
         }
-        message.flush(self.audience.destinations(), outbox);
+        message.flush_here(self.audience.destinations(), outbox);
         if self.audience.packing().is_somewhere() {
             message.set_packing(Packing::Nowhere);
         }
@@ -144,10 +144,9 @@ impl Writer {
     /// Adds a whole change to `message`.
     #[inline(always)]
     pub(super) fn put_change(&self, message: &mut MessageBuilder, change: &Change) {
-        message.timestamp(change.timestamp);
         let ids = (EntityId::UNKNOWN, self.config.guid.entity);
         let inline_qos = self.audience.wants_inline_qos();
-        message.data(ids, change, self.forms.shared(), inline_qos);
+        message.timed_data(ids, change, self.forms.shared(), inline_qos);
     }
 
     /// True when new changes wait for others to leave with; else notes that they leave.

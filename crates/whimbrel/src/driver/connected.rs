@@ -52,6 +52,7 @@ impl Connected {
 
     /// Has `send` send by the socket for `to` where there is one; `None` where it is to leave by
     /// `main`.
+    #[inline(always)]
     pub(super) fn send(
         &self,
         main: &UdpSocket,

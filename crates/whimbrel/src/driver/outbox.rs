@@ -143,7 +143,7 @@ impl Outbox for SocketOutbox<'_> {
             return self.sockets.send_to_many(to, parts, &mut self.way);
         }
         for to in to.iter().filter_map(|it| it.to_socket_addr()) {
-            self.sockets.send_one(to, parts, &mut self.way);
+            self.sockets.send_to_one(to, parts, &mut self.way);
         }
     }
 

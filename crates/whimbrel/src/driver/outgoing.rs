@@ -92,7 +92,15 @@ impl Outgoing {
         parts: &[&[u8]],
         oversize: Oversize,
     ) -> io::Result<SendOutcome> {
-        self.send_by_either(to, oversize, |socket| socket.send(to, parts))
+        match self.by_connected(to, oversize, |socket| socket.send(to, parts)) {
+            Some(outcome) => Ok(outcome),
+            None => self.send_by_main(to, parts),
+        }
+    }
+
+    #[inline(never)]
+    fn send_by_main(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
+        self.socket.send(to, parts)
     }
 
     /// As [`Outgoing::send`], by the socket that is connected to `to` alone; `None` where it is to
@@ -117,20 +125,11 @@ impl Outgoing {
         oversize: Oversize,
     ) -> io::Result<SendOutcome> {
         let send = |socket: &UdpSocket| socket.send_segments(to, bytes, segment_bytes);
-        self.send_by_either(to, oversize, send)
-    }
-
-    /// Sends by the socket that is connected to `to`, or by the main one.
-    fn send_by_either(
-        &self,
-        to: SocketAddr,
-        oversize: Oversize,
-        send: impl Fn(&UdpSocket) -> io::Result<SendOutcome>,
-    ) -> io::Result<SendOutcome> {
-        let sent = self.by_connected(to, oversize, &send);
+        let sent = self.by_connected(to, oversize, send);
         sent.map_or_else(|| send(&self.socket), Ok)
     }
 
+    #[inline(always)]
     fn by_connected(
         &self,
         to: SocketAddr,

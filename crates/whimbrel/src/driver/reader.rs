@@ -161,7 +161,35 @@ impl ReaderCore {
     }
 
     /// Sends what is due, arms the next deadline and lets go of the lock.
+    #[inline(always)]
     fn settle(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) -> News {
+        if state.compactor.wants_trim() {
+            return self.settle_all(state, now);
+        }
+        match state.machine.poll_only_data() {
+            None => self.settle_all(state, now),
+            Some(false) => News::NONE,
+            Some(true) => {
+                self.mark_data();
+                News::of(StatusMask::of(StatusKind::DataAvailable))
+            }
+        }
+    }
+
+    /// Marks that there is data, under the lock, so that whoever takes it also takes back what
+    /// tells of it.
+    #[inline(always)]
+    fn mark_data(&self) {
+        self.may_hold.store(true, Ordering::Release);
+        self.status.mark(StatusMask::of(StatusKind::DataAvailable));
+        fence_after_change();
+        if let Some(signal) = self.signal.get() {
+            signal.set();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_all(&self, mut state: MutexGuard<'_, ReaderState>, now: Instant) -> News {
         state
             .machine
             .poll_transmit(now, &mut SocketOutbox::user(&self.sockets));
@@ -183,16 +211,15 @@ impl ReaderCore {
         }
         let deadline = state.machine.poll_timeout().map(|(at, _)| at);
         let deadline = [deadline, state.trim(now)].into_iter().flatten().min();
-        if news.contains(StatusKind::DataAvailable) || state.machine.waits_for_room() {
+        if state.machine.waits_for_room() {
             self.may_hold.store(true, Ordering::Release);
         }
-        // Under the lock, so that whoever takes the samples also takes back what tells of them.
-        self.status.mark(news);
-        fence_after_change();
-        if news.contains(StatusKind::DataAvailable)
-            && let Some(signal) = self.signal.get()
-        {
-            signal.set();
+        if news.contains(StatusKind::DataAvailable) {
+            self.mark_data();
+        }
+        let others = StatusMask(news.0 & !StatusKind::DataAvailable.bit());
+        if !others.is_empty() {
+            self.status.mark(others);
         }
         drop(state);
         if let Some(at) = deadline {

@@ -17,7 +17,14 @@ impl Sockets {
         main.as_ref()
     }
 
+    #[inline(never)]
     pub(in crate::driver) fn send_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
+        self.send_to_one(to, parts, way);
+    }
+
+    /// As [`Sockets::send_one`], for where it is sent most often.
+    #[inline(always)]
+    pub(in crate::driver) fn send_to_one(&self, to: SocketAddr, parts: &[&[u8]], way: &mut Way) {
         let Some(by) = self.main(to) else { return };
         if to.ip().is_multicast() {
             self.send_to_group(by, to, parts, way);
