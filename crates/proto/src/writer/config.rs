@@ -2,13 +2,13 @@
 
 use alloc::sync::Arc;
 
+use whimbrel_base::bucket::FlowLimits;
 use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::CompressionIds;
 use whimbrel_base::time::Duration;
 
 use super::batch::BatchLimits;
-use super::bucket::FlowLimits;
 use super::bundle::Bundling;
 use super::rate::SharedRate;
 

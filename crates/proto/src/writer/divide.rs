@@ -82,6 +82,7 @@ impl Writer {
     }
 
     /// Sends a change of one message in both forms, each to those who want it.
+    #[inline(never)]
     pub(super) fn push_both(
         &mut self,
         message: &mut MessageBuilder,

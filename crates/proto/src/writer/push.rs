@@ -1,15 +1,17 @@
 //! How new changes leave: whole ones here, large ones in `transmit.rs`.
 
 use alloc::boxed::Box;
+use core::hint::cold_path;
 
+use whimbrel_base::bucket;
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 
+use super::Writer;
 use super::acknowledge::PIGGYBACK_CHANGES;
 use super::gather::HEARTBEAT_BYTES;
 use super::history::Change;
-use super::{Writer, bucket};
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 use crate::packing::Packing;
@@ -25,10 +27,7 @@ impl Writer {
             return;
         }
         if self.audience.destinations().is_empty() {
-            self.skip_unsent();
-            self.update_acknowledged();
-            self.progress = true;
-            return;
+            return self.push_to_nobody();
         }
         if self.holds_back(now) {
             return;
@@ -55,14 +54,24 @@ impl Writer {
             message.set_packing(Packing::Nowhere);
         }
         message.set_shares(false);
-        if sealed {
-            self.bundle.message = Some(message);
-        } else {
-            self.message = Some(message);
-        }
+        keep(
+            if sealed {
+                &mut self.bundle.message
+            } else {
+                &mut self.message
+            },
+            message,
+        );
         if self.blocked_since.is_some() && self.pushed > pushed_before {
             self.progress = true;
         }
+    }
+
+    #[inline(never)]
+    fn push_to_nobody(&mut self) {
+        self.skip_unsent();
+        self.update_acknowledged();
+        self.progress = true;
     }
 
     /// Puts what has not left, through `through`, into messages; true when all of it was.
@@ -150,10 +159,13 @@ impl Writer {
     }
 
     /// True when new changes wait for others to leave with; else notes that they leave.
+    #[inline(always)]
     fn holds_back(&mut self, now: Instant) -> bool {
-        if self.config.push_period.is_zero() {
-            return false;
-        }
+        !self.config.push_period.is_zero() && self.holds_back_until(now)
+    }
+
+    #[inline(never)]
+    fn holds_back_until(&mut self, now: Instant) -> bool {
         let crowd = self.config.push_period_per_reader.times(self.crowd());
         let next = self.departed_at;
         let next = next.map(|at| at.after(self.config.push_period.plus(crowd)));
@@ -186,5 +198,13 @@ impl Writer {
         let timer = &mut self.heartbeat;
         timer.pushed_since_asked = timer.pushed_since_asked.saturating_add(changes);
         timer.pushed_since_sent = timer.pushed_since_sent.saturating_add(changes);
+    }
+}
+
+/// Puts `message` back where it was lent from, which is empty.
+fn keep(place: &mut Option<Box<MessageBuilder>>, message: Box<MessageBuilder>) {
+    if let Some(other) = place.replace(message) {
+        cold_path();
+        drop(other);
     }
 }
