@@ -1,6 +1,6 @@
 //! A flow controller: how many octets may leave in which time, whatever readers would take.
 
-use whimbrel_base::time::{Duration, Instant};
+use crate::time::{Duration, Instant};
 
 /// Limits of a flow controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ pub struct FlowLimits {
 
 /// The bucket of a flow controller: full at first, overdrawn by one message at most.
 #[derive(Debug)]
-pub(super) struct Bucket {
+pub struct Bucket {
     limits: FlowLimits,
     bytes: i64,
     /// When it was last added to; none before the first use.
@@ -23,7 +23,8 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) fn new(limits: FlowLimits) -> Self {
+    /// A full one.
+    pub fn new(limits: FlowLimits) -> Self {
         Self {
             limits,
             bytes: signed(limits.burst_bytes_max),
@@ -47,12 +48,14 @@ impl Bucket {
     }
 
     /// Octets that may leave at `now`; the last message of them may be larger.
+    #[inline(never)]
     fn room(&mut self, now: Instant) -> u64 {
         self.fill(now);
         u64::try_from(self.bytes).unwrap_or(0)
     }
 
     /// `bytes` have left.
+    #[inline(never)]
     fn spend(&mut self, bytes: usize) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -76,19 +79,19 @@ fn signed(bytes: u64) -> i64 {
 }
 
 /// Octets that may leave at `now`.
-pub(super) fn room(bucket: &mut Option<Bucket>, now: Instant) -> u64 {
+pub fn room(bucket: &mut Option<Bucket>, now: Instant) -> u64 {
     bucket.as_mut().map_or(u64::MAX, |it| it.room(now))
 }
 
 /// Messages of so many octets have left.
-pub(super) fn spend(bucket: &mut Option<Bucket>, bytes: usize) {
+pub fn spend(bucket: &mut Option<Bucket>, bytes: usize) {
     if let Some(bucket) = bucket {
         bucket.spend(bytes);
     }
 }
 
 /// Until when nothing may leave; none where something may.
-pub(super) fn held_until(bucket: &mut Option<Bucket>, now: Instant) -> Option<Instant> {
+pub fn held_until(bucket: &mut Option<Bucket>, now: Instant) -> Option<Instant> {
     let bucket = bucket.as_mut()?;
     (bucket.room(now) == 0).then(|| bucket.next_at())?
 }

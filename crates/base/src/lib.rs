@@ -2,7 +2,8 @@
 //!
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
-//! tell of samples ([`sample`]), limits ([`limits`]), tables and sets ([`sorted`], [`table`],
+//! tell of samples ([`sample`]), limits ([`limits`], [`budget`],
+//! [`bucket`]), tables and sets ([`sorted`], [`table`],
 //! [`ranges`]), the checked byte
 //! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]),
 //! copies of many octets ([`copying`]) and the reasons for which bytes are refused ([`reject`]).
@@ -35,6 +36,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod bucket;
 pub mod budget;
 pub mod buffer;
 pub mod copying;

@@ -128,13 +128,20 @@ impl MessageBuilder {
         self.destination = GuidPrefix::UNKNOWN;
         // All messages begin alike.
         self.scratch.truncate(Header::LEN);
-        self.parts.truncate(1);
+        if self.parts.len() > 1 {
+            self.drop_later_parts();
+        }
         if let Some(Part::Scratch(head)) = self.parts.first_mut() {
             head.end = Header::LEN;
         } else {
             self.compose_header();
         }
         self.len = Header::LEN;
+    }
+
+    #[inline(never)]
+    fn drop_later_parts(&mut self) {
+        self.parts.truncate(1);
     }
 
     #[cold]

@@ -57,11 +57,9 @@ impl Compactor {
 
     /// As [`SharedBytes::compacted`], but allocates nothing while slabs of earlier slices are free.
     #[inline(never)]
-    pub fn compact(&mut self, bytes: SharedBytes) -> SharedBytes {
+    pub fn compact(&mut self, bytes: &mut SharedBytes) {
         if bytes.wants_compaction() {
-            self.copy(&bytes)
-        } else {
-            bytes
+            *bytes = self.copy(bytes);
         }
     }
 
@@ -113,6 +111,11 @@ mod tests {
     use super::super::pool::FREE_KEPT;
     use super::*;
 
+    fn compacted(compactor: &mut Compactor, mut bytes: SharedBytes) -> SharedBytes {
+        compactor.compact(&mut bytes);
+        bytes
+    }
+
     #[test]
     fn a_compactor_uses_its_slabs_again_and_wastes_none_on_what_stays() {
         let mut bytes = Vec::with_capacity(65_536);
@@ -126,7 +129,7 @@ mod tests {
         let mut compactor = Compactor::default();
         for len in [1, 256, 257, 1060, 2048, 2072, 4120, 8216, 16_000] {
             let part = datagram.slice(0..len).unwrap();
-            let first = compactor.compact(part.clone());
+            let first = compacted(&mut compactor, part.clone());
             assert_eq!(first, part);
             assert!(
                 first.slab_len() >= len && !first.wants_compaction(),
@@ -134,12 +137,17 @@ mod tests {
             );
             let address = first.as_ptr();
             drop(first);
-            assert_eq!(compactor.compact(part).as_ptr(), address, "{len}");
+            assert_eq!(compacted(&mut compactor, part).as_ptr(), address, "{len}");
         }
         let large = datagram.slice(0..17_000).unwrap();
-        assert_eq!(compactor.compact(large.clone()).as_ptr(), large.as_ptr());
+        assert_eq!(
+            compacted(&mut compactor, large.clone()).as_ptr(),
+            large.as_ptr()
+        );
         let part = datagram.slice(0..10).unwrap();
-        let held: Vec<SharedBytes> = (0..2000).map(|_| compactor.compact(part.clone())).collect();
+        let held: Vec<SharedBytes> = (0..2000)
+            .map(|_| compacted(&mut compactor, part.clone()))
+            .collect();
         let all: usize = held.iter().map(SharedBytes::slab_len).sum();
         assert!(all < 1024 * 256 + 976 * 64, "{all}");
         assert!(compactor.take(10).is_none(), "it would not come back");

@@ -104,6 +104,13 @@ impl RecvBatch {
         self.datagrams.drain(..)
     }
 
+    /// Takes the datagram of the last call, where there is exactly one.
+    #[inline(always)]
+    pub fn take_only(&mut self) -> Option<Datagram> {
+        let is_only = self.datagrams.len() == 1;
+        is_only.then(|| self.datagrams.pop()).flatten()
+    }
+
     /// True once datagrams came that could have come joined.
     pub(super) const fn has_parts(&self) -> bool {
         self.parts >= PARTS_MIN

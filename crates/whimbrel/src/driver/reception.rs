@@ -229,14 +229,27 @@ impl Reception {
             participant.note_receive_error(&error);
             return true;
         }
-        for datagram in batch.drain() {
-            self.count_received(datagram.payload.len());
-            // A user's type may panic here, which is no reason to lose what others sent.
-            if contain(|| participant.receive(now, &datagram)).is_err() {
-                self.count_fault();
-            }
+        match batch.take_only() {
+            Some(datagram) => self.hand_over(now, &datagram, participant),
+            None => self.hand_over_all(now, batch, participant),
         }
         batch.is_drained()
+    }
+
+    #[inline(never)]
+    fn hand_over_all(&self, now: Instant, batch: &mut RecvBatch, participant: &dyn Receive) {
+        for datagram in batch.drain() {
+            self.hand_over(now, &datagram, participant);
+        }
+    }
+
+    #[inline(always)]
+    fn hand_over(&self, now: Instant, datagram: &Datagram, participant: &dyn Receive) {
+        self.count_received(datagram.payload.len());
+        // A user's type may panic here, which is no reason to lose what others sent.
+        if contain(|| participant.receive(now, datagram)).is_err() {
+            self.count_fault();
+        }
     }
 
     /// Counts a datagram of `bytes`, for whoever has the desk.

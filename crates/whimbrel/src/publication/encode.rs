@@ -53,6 +53,11 @@ impl Encoded {
         self.buffer.filled().len().saturating_add(apart)
     }
 
+    #[inline(never)]
+    fn count_small(&self, state: &mut WriterState) {
+        state.plain.count_small(&state.machine, self.len());
+    }
+
     /// The change of `kind` that it is, with its payload in a slab of the writer and where the
     /// value has it. A buffer that is free then is kept for what this thread writes next.
     #[inline(always)]
@@ -64,11 +69,13 @@ impl Encoded {
     ) -> NewChange {
         state.machine.note_packing(self.packing);
         if self.is_small {
-            let len = self.len();
-            state.plain.count_small(&state.machine, len);
+            self.count_small(state);
         }
         let (own, free) = state.kept(self.buffer);
-        keep_spare(free.unwrap_or_else(|| state.pool.take()));
+        keep_spare(match free {
+            Some(free) => free,
+            None => state.pool.take(),
+        });
         let payload = match self.apart {
             Some(Apart { at, bytes }) => GatheredBytes::new(own, at, bytes),
             None => own.into(),
@@ -102,16 +109,34 @@ impl<T: DdsType> DataWriter<T> {
         at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
-        if kind == ChangeKind::Alive
-            && self.inner.core.passes_values()
-            && let Some(own) = spares::duplicate(value)
-        {
-            let instance = instance_of(value)?;
-            let at = at.unwrap_or_else(Stamp::now);
-            return self.pass(instance, own, at, max_blocking);
+        if kind == ChangeKind::Alive && self.inner.core.passes_values() {
+            return self.put_value(value, at, max_blocking);
         }
         let encoded = self.encode(kind, value)?;
         self.put_encoded((kind, value), encoded, (at, None), max_blocking)
+    }
+
+    /// As [`DataWriter::put`] of data that readers of this process take as it is, where there can
+    /// be a copy.
+    #[inline(never)]
+    fn put_value(
+        &self,
+        value: &T,
+        at: Option<Stamp>,
+        max_blocking: impl FnOnce() -> Option<StdDuration>,
+    ) -> Result<(), Error> {
+        let Some(own) = spares::duplicate(value) else {
+            let encoded = self.encode(ChangeKind::Alive, value)?;
+            return self.put_encoded(
+                (ChangeKind::Alive, value),
+                encoded,
+                (at, None),
+                max_blocking,
+            );
+        };
+        let instance = instance_of(value)?;
+        let at = at.unwrap_or_else(Stamp::now);
+        self.pass(instance, own, at, max_blocking)
     }
 
     /// Writes what is encoded, now unless `at` says when, and shares it with readers of this
@@ -182,13 +207,24 @@ impl<T: DdsType> DataWriter<T> {
             is_small: false,
         };
         if let Some(packer) = &self.inner.packer {
-            // Serialized keys stay as they are.
-            encoded.is_small = kind != ChangeKind::Alive || encoded.len() <= packer.threshold;
-            if !encoded.is_small {
-                self.pack(value, packer, &mut encoded)?;
-            }
+            self.pack_large((kind, value), packer, &mut encoded)?;
         }
         Ok(encoded)
+    }
+
+    #[inline(never)]
+    fn pack_large(
+        &self,
+        (kind, value): (ChangeKind, &T),
+        packer: &WriterPacker,
+        encoded: &mut Encoded,
+    ) -> Result<(), EncodeError> {
+        // Serialized keys stay as they are.
+        encoded.is_small = kind != ChangeKind::Alive || encoded.len() <= packer.threshold;
+        if encoded.is_small {
+            return Ok(());
+        }
+        self.pack(value, packer, encoded)
     }
 
     /// Compresses what is encoded, which is large enough, where some reader takes that.

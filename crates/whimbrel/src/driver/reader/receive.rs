@@ -33,7 +33,7 @@ impl Arrival<'_> {
     fn kept(&self, compactor: &mut Compactor, mut change: Incoming) -> Incoming {
         let is_alone = self.datagram.len() <= change.payload.len().saturating_add(HEADS_BYTES_MAX);
         if !(self.may_stay && is_alone) {
-            change.payload = compactor.compact(change.payload);
+            compactor.compact(&mut change.payload);
         }
         change
     }
@@ -90,10 +90,6 @@ impl ReaderCore {
         rest: &mut MessageReceiver<'a>,
         mut refuse: impl FnMut(Reject),
     ) -> Option<Result<Inbound<'a>, Reject>> {
-        let target = Target::Reader {
-            writer: from,
-            reader: readers,
-        };
         let mut state = self.lock_for(arrival);
         let said = match first {
             Plain::Sample(alike) => state.take_in(arrival, from, alike).map(|()| true),
@@ -111,11 +107,7 @@ impl ReaderCore {
         }
         let mut next = None;
         if !rest.is_at_end() {
-            state.receive_alike(arrival, (from, readers), rest, &mut refuse);
-            next = rest.next();
-            if next.is_some() {
-                next = state.receive_rest(arrival, (from, target), next, rest, &mut refuse);
-            }
+            next = state.receive_more(arrival, (from, readers), rest, &mut refuse);
         }
         self.drain(state, arrival.now);
         next
@@ -123,6 +115,26 @@ impl ReaderCore {
 }
 
 impl ReaderState {
+    /// What follows a plain submessage of `from` to `readers` in `rest`. The first that has another
+    /// target, if there is one.
+    #[inline(never)]
+    fn receive_more<'a>(
+        &mut self,
+        arrival: Arrival<'_>,
+        (from, readers): (Guid, EntityId),
+        rest: &mut MessageReceiver<'a>,
+        refuse: &mut impl FnMut(Reject),
+    ) -> Option<Result<Inbound<'a>, Reject>> {
+        let target = Target::Reader {
+            writer: from,
+            reader: readers,
+        };
+        self.receive_alike(arrival, (from, readers), rest, &mut *refuse);
+        let next = rest.next();
+        next.as_ref()?;
+        self.receive_rest(arrival, (from, target), next, rest, refuse)
+    }
+
     /// `next` and what follows it in `rest`, as long as it is from `from` and has the same
     /// `target`. The first that has another, if there is one.
     fn receive_rest<'a>(

@@ -73,11 +73,20 @@ impl Habit {
     }
 
     /// Somebody sits again, after so long.
+    #[inline(always)]
     pub(super) fn note(&mut self, absence: Duration) {
-        let worth = self.wanted.saturating_mul(WORTH);
         if absence <= SHORT {
+            let worth = self.wanted.saturating_mul(WORTH);
             self.short = self.short.saturating_add(1).min(worth);
-        } else if absence <= AWAY_MAX {
+        } else {
+            self.note_long(absence);
+        }
+    }
+
+    #[inline(never)]
+    fn note_long(&mut self, absence: Duration) {
+        let worth = self.wanted.saturating_mul(WORTH);
+        if absence <= AWAY_MAX {
             // As happens to threads of a busy machine too.
             let less = (self.short / 4).saturating_add(WANTED_MIN);
             self.short = self.short.saturating_sub(less);

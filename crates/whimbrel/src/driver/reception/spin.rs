@@ -121,7 +121,14 @@ impl Spin {
     }
 
     /// A wait from `started` to `now` was blocked.
+    #[inline(always)]
     pub(super) fn note_blocked(&mut self, started: Instant, now: Instant) {
+        if matches!(self.waiting, Waiting::Automatic { .. }) {
+            self.learn_of_blocked(started, now);
+        }
+    }
+
+    fn learn_of_blocked(&mut self, started: Instant, now: Instant) {
         let missed = self.missed.take();
         let took = now.since(missed.map_or(started, |(began, _)| began));
         let budget = self.budget();
