@@ -24,6 +24,7 @@ struct Together {
 impl Sockets {
     /// Sends `parts` as one message to all of `to`, by one call to those that have no socket of
     /// their own, and to all where they are many.
+    #[inline(never)]
     pub(in crate::driver) fn send_to_many(&self, to: &[Locator], parts: &[&[u8]], way: &mut Way) {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let mut together = Together {
