@@ -2,11 +2,10 @@
 //!
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
-//! tell of samples ([`sample`]), limits ([`limits`], [`budget`],
-//! [`bucket`]), tables and sets ([`sorted`], [`table`],
-//! [`ranges`]), the checked byte
-//! cursors that all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]),
-//! copies of many octets ([`copying`]) and the reasons for which bytes are refused ([`reject`]).
+//! tell of samples ([`sample`]), limits ([`limits`], [`budget`], [`bucket`]), tables and sets
+//! ([`sorted`], [`table`], [`ranges`]), the checked byte cursors that all parsing goes through
+//! ([`cursor`]), shared and pooled buffers ([`buffer`]), copies of many octets ([`copying`]) and
+//! the reasons for which bytes are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.

@@ -34,6 +34,7 @@ pub enum Reason {
 /// A deadline with its reason.
 pub type Deadline = (Instant, Reason);
 
+/// The earlier one, where there are both: that is rare.
 #[inline(never)]
 fn earlier_of(a: Deadline, b: Deadline) -> Deadline {
     a.min(b)

@@ -122,6 +122,7 @@ mod tests {
         for at in 0..8192 {
             let skipped = first_where(|skipped| is_filled_quickly(at + skipped));
             assert!(is_filled_quickly(at + skipped), "{at}");
+            assert_eq!(super::skipped(at, SLAB_BYTES_MIN), skipped, "{at}");
             let skipped = first_where(|skipped| is_sent_quickly(at + skipped, 0));
             assert!(is_sent_quickly(at + skipped, 0), "{at}");
         }

@@ -181,7 +181,9 @@ impl MessageBuilder {
             frag.compose_head(out, ENDIAN, fragment.len());
         });
         self.payload(payload, fragment);
-        self.inline_qos = list.unwrap_or_default();
+        if let Some(list) = list {
+            self.inline_qos = list;
+        }
     }
 
     /// HEARTBEAT. RTPS 2.5 §8.3.8.6.

@@ -38,7 +38,10 @@ impl Reader {
             self.cache.keep_alone(place, change);
             self.news = true;
         } else {
-            match self.cache.admit((writer, sequence), instance, data)? {
+            match self
+                .cache
+                .add_where_admitted((writer, sequence), instance, data)?
+            {
                 Some(added) => self.news |= added.is_visible(),
                 // It was admitted. Not noted it would be asked for again.
                 None => return Ok(()),
@@ -143,7 +146,7 @@ impl ReaderCache {
     /// Adds `data` of `instance` where that is admitted, else gives it back; what became of it,
     /// `None` where it found no room after all.
     #[inline(never)]
-    fn admit(
+    fn add_where_admitted(
         &mut self,
         (writer, sequence): (Guid, SequenceNumber),
         instance: InstanceHandle,

@@ -1,4 +1,4 @@
-//! What a writer sends: new changes to all, repairs and gaps to one, heartbeats.
+//! What a writer sends: new changes to all, repairs and gaps to one.
 
 use alloc::vec::Vec;
 

@@ -11,7 +11,8 @@ use whimbrel_net::clock::{Ticks, look_at_counter, monotonic_ns};
 /// A second, so that machines that subtract small spans stay above zero.
 const START_NS: u64 = 1_000_000_000;
 
-/// How long the wall clock is reckoned from the other, or from the processor's counter.
+/// How long the monotonic clock is reckoned from the processor's counter, and the wall clock from
+/// that or from the other.
 pub(crate) const RECKONED_MAX: Duration = Duration::from_millis(1);
 
 /// How often a thread that is awake anyway looks whether the system still counts as we do.
@@ -19,6 +20,10 @@ const COUNTER_PERIOD: Duration = Duration::from_secs(5);
 
 /// Clocks that were read one after the other in less were read together.
 const TOGETHER_MAX: Duration = Duration::from_nanos(500);
+
+/// What is reckoned is off by no more: as far as clocks are that were read together, and by what
+/// the system corrects its own meanwhile, a thousandth at most.
+const OFF_MAX: Duration = TOGETHER_MAX.plus(RECKONED_MAX.divided_by(1000));
 
 thread_local! {
     /// Both clocks when both were read last.
@@ -190,10 +195,14 @@ fn system_time() -> SystemTime {
     Wall::now()
 }
 
-/// When a wait of `timeout` ends; `None` where the clock cannot say.
+/// When a wait of `timeout` ends, not sooner by any clock; `None` where the clock cannot say.
 pub(crate) fn deadline(timeout: StdDuration) -> Option<Instant> {
+    if timeout.is_zero() {
+        return Some(now());
+    }
     let timeout = u64::try_from(timeout.as_nanos()).ok()?;
-    now().0.checked_add(timeout).map(Instant)
+    let end = now().0.checked_add(timeout)?;
+    Some(Instant(end).after(OFF_MAX))
 }
 
 #[cfg(test)]

@@ -104,9 +104,10 @@ pub(crate) struct ReaderCore {
     pub(crate) undecodable: AtomicU64,
     /// What its unpacker counts.
     pub(crate) inflated: Arc<Inflated>,
-    /// False while a look into the cache would find nothing. Changed under the lock only; whoever
-    /// listens before he looks at it without that misses nothing, as one half of two fences is in
-    /// [`Bell::wait_on`] and the other between the change and the ring.
+    /// False while a look into the cache would find nothing. Changed under the lock only. Whoever
+    /// listens before he looks at it without that misses nothing: one fence is in
+    /// [`Bell::wait_on`], the other between the change and the look at who listens, in
+    /// [`ReaderCore::mark_data`] or [`EntityStatus::tell_data_here`].
     may_hold: AtomicBool,
     signal: OnceLock<Arc<Signal>>,
     timer: TimerSlot,
@@ -305,7 +306,7 @@ impl ReaderCore {
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
     /// else to do.
     pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
-        if !self.may_hold.load(Ordering::SeqCst) {
+        if !self.may_hold.load(Ordering::SeqCst) && !self.status.tells_of_data() {
             return Glance::Nothing;
         }
         let mut state = self.lock();
@@ -363,9 +364,12 @@ impl ReaderCore {
         }
         let signal = Arc::new(Signal::new()?);
         let known = self.signal.get_or_init(|| signal);
-        if has_unread(&self.lock()) {
+        let state = self.lock();
+        if has_unread(&state) {
+            // Under the lock, so that whoever takes the samples clears it.
             known.set();
         }
+        drop(state);
         Ok(known)
     }
 

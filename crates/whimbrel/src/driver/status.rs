@@ -14,7 +14,7 @@ use super::here::{self, Hears};
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::sync::{Arc, OnceLock, Weak};
-use super::wake::Bell;
+use super::wake::{Bell, fence_after_change};
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
 
@@ -166,6 +166,12 @@ impl EntityStatus {
             if !self.hears_data_itself() {
                 return self.retell(DATA);
             }
+        } else {
+            // Whoever began to wait since may have looked before he could see the data.
+            fence_after_change();
+            if !self.hears_alone() {
+                self.share_fresh();
+            }
         }
         here::call(self);
     }
@@ -208,6 +214,17 @@ impl EntityStatus {
             // Whoever looked in between has seen neither.
             self.retell(DATA);
         }
+    }
+
+    /// True where a look at the samples has something to clear, though it finds none.
+    #[inline(always)]
+    pub(crate) fn tells_of_data(&self) -> bool {
+        let is_marked = |of: &Self, kind: StatusKind| {
+            of.changed.load(Ordering::SeqCst) & kind.bit() != 0 || of.fresh.load(Ordering::Acquire)
+        };
+        let parent = self.parent.as_ref();
+        is_marked(self, StatusKind::DataAvailable)
+            || parent.is_some_and(|it| is_marked(it, StatusKind::DataOnReaders))
     }
 
     /// Notes that a status was read.

@@ -135,7 +135,8 @@ impl Bell {
     }
 
     /// As [`Bell::ring`], after a change that whoever listens finds under the same lock under which
-    /// it was made: who looked before it was listening by then.
+    /// it was made: who looked before it was listening by then. The same holds where a fence is
+    /// between the change and this.
     pub(crate) fn ring_after_lock(&self) {
         let listening = self.listening.load(Ordering::SeqCst);
         if listening == 0 {

@@ -205,5 +205,14 @@ fn subscribers_know_of_data_in_their_readers() {
     let changed = subscriber.status_changes();
     assert_eq!(changed, StatusMask::of(StatusKind::DataOnReaders));
     assert_eq!(reader.take(10).unwrap().len(), 1);
+    check(&[condition.clone().into()], &[]);
+    // DDS 1.4 §2.2.4.1: a look at any of its readers ends it, also one that finds nothing.
+    let topic = there.create_topic::<Position>("others").unwrap();
+    let qos = whimbrel::DataReaderQos::default();
+    let idle = subscriber.create_datareader(&topic, qos).unwrap();
+    assert!(idle.take(10).unwrap().is_empty());
+    writer.write(&position("tram", 2)).unwrap();
+    wait_set.wait(PATIENCE).unwrap();
+    assert!(idle.take(10).unwrap().is_empty());
     check(&[condition.into()], &[]);
 }

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 use whimbrel_base::time::Instant;
 
 use super::{
-    CounterWatch, RECKONED_MAX, TOGETHER_MAX, both, now, span, wall_read, wall_to_count_from,
+    CounterWatch, OFF_MAX, RECKONED_MAX, TOGETHER_MAX, both, now, now_read, span, wall_read,
+    wall_to_count_from,
 };
 use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, Timestamp};
 
@@ -65,6 +66,26 @@ fn the_wall_clock_is_reckoned_for_a_moment_and_then_read_again() {
     };
     let found = (0..1000).any(|_| std::thread::spawn(reckon).join().unwrap());
     assert!(found, "the two clocks are never read together");
+}
+
+#[test]
+fn the_monotonic_clock_is_reckoned_close_to_what_the_system_has() {
+    // Whoever asks again then knows how fast the processor's counter counts.
+    for _ in 0..3 {
+        now();
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    let off = OFF_MAX;
+    let mut last = now();
+    for _ in 0..200_000 {
+        let before = now_read();
+        let reckoned = now();
+        let after = now_read();
+        assert!(reckoned.after(off) >= before, "{before:?} {reckoned:?}");
+        assert!(reckoned <= after.after(off), "{reckoned:?} {after:?}");
+        assert!(reckoned.after(off) >= last, "{last:?} {reckoned:?}");
+        last = reckoned;
+    }
 }
 
 #[derive(DdsType, Clone, Debug, PartialEq)]

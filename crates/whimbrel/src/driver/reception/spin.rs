@@ -128,6 +128,7 @@ impl Spin {
         }
     }
 
+    /// As [`Spin::note_blocked`], where polling is automatic.
     fn learn_of_blocked(&mut self, started: Instant, now: Instant) {
         let missed = self.missed.take();
         let took = now.since(missed.map_or(started, |(began, _)| began));

@@ -1,6 +1,7 @@
 mod late;
 
 use std::net::SocketAddr;
+use std::task::Waker;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use whimbrel_net::socket::{PortUse, UdpSocket};
@@ -10,7 +11,7 @@ use crate::driver::block::block_on;
 use crate::driver::engine::Driver;
 use crate::driver::sync::thread;
 use crate::driver::task::until;
-use crate::driver::wake::Bell;
+use crate::driver::wake::{Bell, TaskKey};
 
 /// Longer than anything here takes.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
@@ -196,6 +197,26 @@ fn rings_from_elsewhere_end_a_wait() {
         scene.inbox.bell.ring();
         assert_eq!(waits.join().unwrap(), "elsewhere", "{waiting}");
     }
+}
+
+#[test]
+fn a_ring_is_for_those_who_wait_at_that_bell_though_others_have_sat_where_they_sit() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let at = |bell: &Bell| std::ptr::from_ref(bell) as usize;
+    // Who waits at it has been here, and a task listens to it now.
+    let other = Bell::default();
+    other.receive_at(Arc::downgrade(&scene.reception));
+    let soon = clock::deadline(StdDuration::from_millis(10));
+    assert_eq!(other.wait_until(soon, || None::<()>), None);
+    other.wake_task(&mut TaskKey::default(), Waker::noop());
+    let waits = scene.spawn("waiter", |scene| scene.wait_for("a"));
+    scene.until_somebody_sits();
+    other.ring();
+    assert!(scene.reception.is_waited_at(at(&scene.inbox.bell)));
+    assert!(!scene.reception.is_waited_at(at(&other)));
+    scene.send("a");
+    assert_eq!(waits.join().unwrap(), "waiter");
 }
 
 #[test]

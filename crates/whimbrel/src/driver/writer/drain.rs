@@ -46,8 +46,12 @@ impl WriterCore {
         shared: Option<&mut Shared>,
     ) {
         let handed = std::mem::take(&mut state.handed);
-        self.drain_with(state, now, shared);
+        let news = self.settle_with(state, now, shared);
+        self.status.tell(news);
         handed.tell();
+        if self.gave_up.load(Ordering::SeqCst) {
+            self.warn_of_given_up();
+        }
     }
 
     #[cold]
