@@ -109,31 +109,25 @@ impl<T: DdsType> DataWriter<T> {
         at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
-        if kind == ChangeKind::Alive && self.inner.core.passes_values() {
-            return self.put_value(value, at, max_blocking);
+        if kind == ChangeKind::Alive
+            && self.inner.core.passes_values()
+            && let Some(own) = spares::duplicate(value)
+        {
+            return self.put_copy(value, own, at, max_blocking);
         }
         let encoded = self.encode(kind, value)?;
         self.put_encoded((kind, value), encoded, (at, None), max_blocking)
     }
 
-    /// As [`DataWriter::put`] of data that readers of this process take as it is, where there can
-    /// be a copy.
+    /// Writes `own`, a copy of `value`, to readers of this process.
     #[inline(never)]
-    fn put_value(
+    fn put_copy(
         &self,
         value: &T,
+        own: SharedValue,
         at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
-        let Some(own) = spares::duplicate(value) else {
-            let encoded = self.encode(ChangeKind::Alive, value)?;
-            return self.put_encoded(
-                (ChangeKind::Alive, value),
-                encoded,
-                (at, None),
-                max_blocking,
-            );
-        };
         let instance = instance_of(value)?;
         let at = at.unwrap_or_else(Stamp::now);
         self.pass(instance, own, at, max_blocking)

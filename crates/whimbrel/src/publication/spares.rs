@@ -38,7 +38,7 @@ struct Spares<T>(VecDeque<Arc<T>>);
 /// A copy of `value` to be passed on; `None` where its type makes none, or it cannot be encoded.
 ///
 /// The type's own code runs here: hold no lock.
-#[inline]
+#[inline(never)]
 pub(super) fn duplicate<T: DdsType>(value: &T) -> Option<SharedValue> {
     let bytes = kept_bytes(value);
     if bytes > VALUE_BYTES_MAX {

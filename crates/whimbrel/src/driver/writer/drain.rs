@@ -32,9 +32,7 @@ impl WriterCore {
         }
         let news = self.settle_with(state, now, shared);
         self.status.tell(news);
-        if self.gave_up.load(Ordering::SeqCst) {
-            self.warn_of_given_up();
-        }
+        self.warn_of_given_up();
     }
 
     /// As [`WriterCore::drain_with`] where something was handed over, of which is told as well.
@@ -49,13 +47,19 @@ impl WriterCore {
         let news = self.settle_with(state, now, shared);
         self.status.tell(news);
         handed.tell();
+        self.warn_of_given_up();
+    }
+
+    /// Warns of readers that were given up, if there are any.
+    #[inline(always)]
+    fn warn_of_given_up(&self) {
         if self.gave_up.load(Ordering::SeqCst) {
-            self.warn_of_given_up();
+            self.warn_now();
         }
     }
 
     #[cold]
-    fn warn_of_given_up(&self) {
+    fn warn_now(&self) {
         if !self.gave_up.swap(false, Ordering::SeqCst) {
             return;
         }
