@@ -20,6 +20,9 @@ pub const ANSWERED: &str = "answered";
 /// The word before round trips in nanoseconds.
 pub const ROUND_TRIPS: &str = "rtt_ns";
 
+/// First octet of the payload of the last sample of a block: who spins may rest until the next one.
+pub const LAST: u8 = 1;
+
 /// Octets of the bench's sample besides its payload: number and length of the sequence.
 pub const SAMPLE_BYTES: usize = 8;
 

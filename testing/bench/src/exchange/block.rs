@@ -1,10 +1,10 @@
 //! One block of a ping-pong under way.
 
-use whimbrel::DataWriter;
+use whimbrel::{DataWriter, SharedBytes};
 
 use super::{Answers, Msg};
 use crate::clock::now_ns;
-use crate::protocol::Order;
+use crate::protocol::{LAST, Order};
 
 /// A block under way: who notes an answer sends the next sample. The clock is read once for each
 /// sample: having an answer is where the next round trip begins, and nothing is computed before the
@@ -13,21 +13,29 @@ use crate::protocol::Order;
 pub struct Block {
     order: Order,
     sample: Msg,
+    /// Payload of the last one.
+    last: SharedBytes,
     begun_ns: u64,
     /// When answers came.
     at_ns: Vec<u64>,
 }
 
 impl Block {
-    /// The block `order` of samples that hold what `sample` does.
+    /// The block `order` of samples that hold what `sample` does, but for the first octet of the
+    /// last one, which is [`LAST`] where each is sent by [`Block::send`].
     pub fn new(order: Order, mut sample: Msg) -> Self {
         sample.seq = 0;
+        let mut last = sample.payload.to_vec();
+        if let Some(first) = last.first_mut() {
+            *first = LAST;
+        }
         // Written once, so that the system has given the memory before it counts.
         let mut at_ns = vec![1; order.count];
         at_ns.clear();
         Self {
             order,
             sample,
+            last: last.into(),
             begun_ns: now_ns(),
             at_ns,
         }
@@ -51,6 +59,9 @@ impl Block {
             self.begun_ns = now_ns();
         }
         self.sample.seq += 1;
+        if self.sample.seq as usize == self.order.warm + self.order.count {
+            self.sample.payload = std::mem::take(&mut self.last);
+        }
     }
 
     /// Notes what was taken at `now_ns`, if it is the awaited answer; whether it is.
@@ -130,6 +141,7 @@ mod tests {
         for (seq, us) in [(1, 10), (2, 25), (3, 45)] {
             assert!(!block.is_done());
             block.next();
+            assert_eq!(block.sample.payload.first(), Some(&u8::from(seq == 3)));
             assert!(!block.note(&sample(seq + 1), after(us)));
             assert!(block.note(&sample(seq), after(us)));
         }

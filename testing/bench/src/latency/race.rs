@@ -61,6 +61,7 @@ pub(super) fn run(
                 }
             }
         }
+        runners.iter().try_for_each(Pair::rested)?;
     }
     let (worked, all) = machine::worked();
     let others = (worked - worked_before) as f64 - ours.cpu_ns as f64 / TICK_NS;

@@ -4,16 +4,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use whimbrel_bench::clock::now_ns;
-use whimbrel_bench::protocol::{Order, option, serve, stand_by};
+use whimbrel_bench::protocol::{LAST, Order, option, serve, stand_by};
 
 use crate::datagram::{PORT, datagram_bytes};
 use crate::receive::Way;
 
 /// A datagram that is not answered by then was lost.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// First octet of the last datagram of a block.
-const LAST: u8 = 1;
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let [_, role, mode, ..] = words else {

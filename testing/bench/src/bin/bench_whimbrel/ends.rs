@@ -16,7 +16,7 @@ pub(crate) fn usual(domain: u32, written: &str, read: &str) -> Result<Ends, Erro
 /// The same for a mode of the ping-pong, which says whether it polls.
 pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Result<Ends, Error> {
     let waiting = match mode {
-        "spinning" => Waiting::Spin,
+        _ if polls_endlessly(mode) => Waiting::Spin,
         _ if mode.starts_with("automatic") => Waiting::default(),
         _ => Waiting::Receive,
     };
@@ -32,6 +32,11 @@ pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Res
         qos.reader = qos.reader.best_effort();
     }
     Ends::new(&participant.build()?, [written, read], &qos)
+}
+
+/// Whether who waits in this mode never blocks.
+pub(crate) fn polls_endlessly(mode: &str) -> bool {
+    mode == "spinning"
 }
 
 /// Whether samples come by a callback in this mode.
