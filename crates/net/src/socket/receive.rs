@@ -28,7 +28,7 @@ pub struct RecvBatch {
     interrupts: usize,
     /// Octets of the last datagram.
     last_bytes: usize,
-    /// How many came after a large one and were no larger.
+    /// How many came after a large one, were no larger and waited beside others.
     parts: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct RecvBatch {
 const PART_BYTES_MIN: usize = 1000;
 
 /// So many that were no larger than a large one before them may be such parts: all but the last are
-/// of one size.
+/// of one size, and they do not come one by one.
 const PARTS_MIN: usize = 16;
 
 impl RecvBatch {
@@ -191,7 +191,10 @@ impl RecvBatch {
             let held_up = self.pool.is_held_up() || count > 1;
             let is_part = self.last_bytes >= PART_BYTES_MIN && all.len() <= self.last_bytes;
             self.last_bytes = all.len();
-            self.parts = self.parts.saturating_add(usize::from(is_part));
+            self.parts = match count {
+                1 => self.parts / 2,
+                _ => self.parts.saturating_add(usize::from(is_part)),
+            };
             let each = meta.joined_bytes;
             if each == 0 || each >= all.len() {
                 self.datagrams.push(meta.datagram(all, (true, held_up)));

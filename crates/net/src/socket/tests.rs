@@ -557,24 +557,27 @@ fn what_comes_in_parts_comes_joined_once_that_is_useful() {
     let (sender, receiver) = (v4(), v4());
     receiver.set_packet_info(false).unwrap();
     receiver.receive_joined_once_useful();
-    let mut batch = RecvBatch::new(1, 8);
-    let mut arrive = |sizes: usize, count: usize| {
+    let mut batch = RecvBatch::new(4, 8);
+    let mut arrive = |sizes: usize, together: usize, times: usize| {
         let part = vec![3; sizes];
-        for _ in 0..count {
-            let sent = sender.send(receiver.local_addr(), &[&part]).unwrap();
-            assert_eq!(sent, SendOutcome::Sent(sizes));
-            let got = receive(&receiver, 1, &mut batch);
-            assert_eq!(&*got[0].payload, part);
-            assert_eq!(got[0].source, sender.local_addr());
+        for _ in 0..times {
+            for _ in 0..together {
+                let sent = sender.send(receiver.local_addr(), &[&part]).unwrap();
+                assert_eq!(sent, SendOutcome::Sent(sizes));
+            }
+            for got in receive(&receiver, together, &mut batch) {
+                assert_eq!(&*got.payload, part);
+                assert_eq!(got.source, sender.local_addr());
+            }
         }
     };
-    // Small ones never are parts of anything.
-    arrive(100, 40);
+    // Neither small ones are parts of anything, nor such as come one by one.
+    arrive(100, 2, 20);
+    arrive(1000, 1, 40);
+    arrive(1000, 2, 5);
+    arrive(1001, 2, 3);
     assert!(!receiver.joining.is_in_force());
-    arrive(1000, 10);
-    arrive(1001, 7);
-    assert!(!receiver.joining.is_in_force());
-    arrive(1002, 2);
+    arrive(1001, 2, 1);
     if receiver.joining.is_in_force() {
         let sent = sender.send_segments(receiver.local_addr(), &[4; 3000], 1000);
         assert_eq!(sent.unwrap(), SendOutcome::Sent(3000));
@@ -591,13 +594,13 @@ fn two_parts_of_which_the_last_is_shorter_come_joined_too() {
     let (sender, receiver) = (v4(), v4());
     receiver.set_packet_info(false).unwrap();
     receiver.receive_joined_once_useful();
-    let mut batch = RecvBatch::new(1, 8);
+    let mut batch = RecvBatch::new(2, 8);
     for turn in 0..20 {
+        assert_eq!(receiver.joining.is_wanted(), turn < 16);
         for size in [1300, 700] {
-            assert_eq!(receiver.joining.is_wanted(), turn < 16);
             let _ = sender.send(receiver.local_addr(), &[&[5; 1300][..size]]);
-            receive(&receiver, 1, &mut batch);
         }
+        receive(&receiver, 2, &mut batch);
     }
 }
 
