@@ -31,9 +31,9 @@ use super::packing::BundleCompressionStatistics;
 use super::sockets::Sockets;
 use super::status::{EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
+use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, fence_after_change, lock};
 use super::timers::{Timed, TimerSlot};
-use super::wake::{Bell, fence_after_change};
+use super::wake::Bell;
 use crate::domain::InProcess;
 
 pub(crate) use receive::Arrival;

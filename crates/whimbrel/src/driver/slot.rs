@@ -1,16 +1,15 @@
 //! The place of a listener: one thread at a time runs it, nobody waits for another.
 //!
 //! Running it takes a turn. Whoever finds the turn taken leaves a note, and whoever has it sees to
-//! the notes after it has given it back. A note is a change of one word, and so is the look at it:
-//! of two that change one word the later sees what the earlier did before. So either the note is
-//! found, or who left it finds the turn free.
+//! the notes after it has given it back. Both have a fence in between: so either the note is found,
+//! or who left it finds the turn free.
 
 use whimbrel_base::status::StatusMask;
 
 use super::callbacks::{Callback, Owner};
 use super::contain::contain;
-use super::sync::atomic::{AtomicU32, Ordering};
-use super::sync::{Mutex, MutexGuard, lock, try_lock};
+use super::sync::atomic::{AtomicU32, Ordering, fence};
+use super::sync::{Mutex, MutexGuard, fence_after_unlock, lock, try_lock};
 
 /// Somebody wanted to run the listener.
 const AGAIN: u32 = 1;
@@ -73,8 +72,7 @@ impl CallbackSlot {
             next.replace(callback)
         };
         replaced.old.extend(skipped.flatten());
-        self.notes.fetch_or(REPLACED, Ordering::AcqRel);
-        if let Some(turn) = try_lock(&self.turn) {
+        if let Some(turn) = self.leave_note(REPLACED) {
             self.replace(turn, &mut replaced);
             self.give_back(&mut replaced);
         }
@@ -106,15 +104,27 @@ impl CallbackSlot {
     /// After [`Ran::Busy`], and after noting what for: whoever has the turn will see to it. True
     /// where nobody has it any more, so that the caller has to.
     pub(crate) fn ask_again(&self) -> bool {
-        self.notes.fetch_or(AGAIN, Ordering::AcqRel);
-        let free = try_lock(&self.turn).is_some();
+        let free = self.leave_note(AGAIN).is_some();
         free && self.end_turn()
+    }
+
+    /// Leaves a note for whoever has the turn, or takes the turn.
+    fn leave_note(&self, note: u32) -> Option<MutexGuard<'_, Option<Callback>>> {
+        self.notes.fetch_or(note, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        try_lock(&self.turn)
     }
 
     /// After the turn was given back, without a lock; true where somebody wanted to run the
     /// listener meanwhile.
     #[inline(always)]
     fn end_turn(&self) -> bool {
+        fence_after_unlock();
+        self.notes.load(Ordering::SeqCst) != 0 && self.see_to_notes()
+    }
+
+    #[cold]
+    fn see_to_notes(&self) -> bool {
         let mut replaced = Replaced::default();
         self.give_back(&mut replaced);
         let Replaced { old, again } = replaced;
@@ -132,8 +142,7 @@ impl CallbackSlot {
             if notes & REPLACED == 0 {
                 return;
             }
-            self.notes.fetch_or(REPLACED, Ordering::AcqRel);
-            match try_lock(&self.turn) {
+            match self.leave_note(REPLACED) {
                 Some(turn) => self.replace(turn, replaced),
                 // Whoever has it now finds the note.
                 None => return,

@@ -13,8 +13,8 @@ use super::callbacks::{Callback, Callbacks, Dispatch, Owner};
 use super::here::{self, Hears};
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, OnceLock, Weak};
-use super::wake::{Bell, fence_after_change};
+use super::sync::{Arc, OnceLock, Weak, fence_after_unlock};
+use super::wake::Bell;
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
 
@@ -168,7 +168,7 @@ impl EntityStatus {
             }
         } else {
             // Whoever began to wait since may have looked before he could see the data.
-            fence_after_change();
+            fence_after_unlock();
             if !self.hears_alone() {
                 self.share_fresh();
             }

@@ -3,6 +3,7 @@
 //! Under `cfg(shuttle)` every step of the driver's threads is scheduled by Shuttle, which tries
 //! many orders ([`super::models`]). Nothing else in this crate knows of it.
 
+use std::sync::atomic::compiler_fence;
 pub(crate) use std::sync::{Arc, OnceLock, PoisonError, TryLockError, Weak};
 
 #[cfg(not(shuttle))]
@@ -18,6 +19,8 @@ pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use shuttle::thread;
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread_local;
+
+use atomic::{Ordering, fence};
 
 /// A value that is read without a lock and replaced as a whole.
 #[cfg(not(shuttle))]
@@ -56,4 +59,26 @@ pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 /// A user callback may panic while it holds nothing of ours, so a poisoned lock is still good.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As a fence after an atomic that was read and written at once, which is one by itself on some
+/// processors.
+#[inline(always)]
+pub(crate) fn fence_after_change() {
+    fence_unless(cfg!(target_arch = "x86_64"));
+}
+
+/// As a fence after a lock was given back, which some systems do by such a change of an atomic.
+#[inline(always)]
+pub(crate) fn fence_after_unlock() {
+    fence_unless(cfg!(all(target_arch = "x86_64", target_os = "linux")));
+}
+
+#[inline(always)]
+fn fence_unless(is_one: bool) {
+    if is_one {
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
 }

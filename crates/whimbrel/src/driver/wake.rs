@@ -10,7 +10,6 @@
 //! whatever does not wait, and drop the last handle of anything.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::compiler_fence;
 use std::task::Waker;
 
 use whimbrel_base::time::Instant;
@@ -21,7 +20,7 @@ use super::contain::contain;
 use super::few::Few;
 use super::reception::{Reception, Seat, Waited};
 use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, lock, thread_local};
+use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, fence_after_change, lock, thread_local};
 
 thread_local! {
     /// The address of the bell at which this thread waits while it receives; zero where it does
@@ -368,16 +367,6 @@ impl Bell {
             listeners.bells.swap_remove(at);
             self.listening.fetch_sub(1, Ordering::SeqCst);
         }
-    }
-}
-
-/// As a fence after an atomic that was read and written at once, which is one by itself on some
-/// processors.
-pub(super) fn fence_after_change() {
-    if cfg!(target_arch = "x86_64") {
-        compiler_fence(Ordering::SeqCst);
-    } else {
-        fence(Ordering::SeqCst);
     }
 }
 
