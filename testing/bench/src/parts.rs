@@ -12,6 +12,10 @@ use crate::report::Record;
 /// With fewer waits for each message their time is lost in that of the calls.
 const WAITS_MIN: f64 = 0.01;
 
+/// Names of [`Parts`] in CSV and JSON.
+pub(crate) const OF_CORES: [&str; 3] =
+    ["calls_us_of_cores", "wakes_us_of_cores", "own_us_of_cores"];
+
 /// Parts of the time on cores for each message, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parts {
@@ -30,7 +34,10 @@ impl Parts {
     pub(crate) fn of(used: Usage, messages: u64, wait_us: Option<f64>) -> Option<Self> {
         let each = |sum: u64| sum as f64 / messages.max(1) as f64;
         let system_us = each(used.system_part_ns()?) / 1000.0;
-        let wakes_us = wait_us.map(|us| system_us.min(each(used.waits) * us));
+        // Where waits would take all, what one takes is not known well enough.
+        let wakes_us = wait_us
+            .map(|us| each(used.waits) * us)
+            .filter(|us| *us < system_us);
         Some(Self {
             calls_us: wakes_us.map(|wakes| system_us - wakes),
             wakes_us,
@@ -43,13 +50,12 @@ impl Parts {
         Self::split(parts).map(|it| share(it, total_us))
     }
 
-    /// The same for CSV and JSON.
-    pub(crate) fn record(parts: Option<Self>, record: Record) -> Record {
-        let [calls, wakes, own] = Self::split(parts).map(|it| it.unwrap_or(f64::NAN));
-        record
-            .number("calls_us_of_cores", calls)
-            .number("wakes_us_of_cores", wakes)
-            .number("own_us_of_cores", own)
+    /// The same for CSV and JSON, as figures of these `names`.
+    pub(crate) fn record(parts: Option<Self>, names: [&'static str; 3], record: Record) -> Record {
+        let figures = names.into_iter().zip(Self::split(parts));
+        figures.fold(record, |record, (name, part)| {
+            record.number(name, part.unwrap_or(f64::NAN))
+        })
     }
 
     fn split(parts: Option<Self>) -> [Option<f64>; 3] {
@@ -91,17 +97,16 @@ mod tests {
             let used = Usage {
                 cpu_ns,
                 system_ns: cpu_ns / 4 * 3,
-                waits: 50_000,
+                waits: 100_000,
                 ..Usage::default()
             };
-            Parts::cells(Parts::of(used, 100_000, wait_us), 4.0)
+            Parts::cells(Parts::of(used, 200_000, wait_us), 4.0)
         };
-        let whole_ns = 400_000_000;
+        let whole_ns = 800_000_000;
         let wanted = ["2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)"];
         assert_eq!(split(whole_ns, Some(2.0)), wanted);
-        // Waits take no more than the system did.
-        let wanted = ["0.00 (0 %)", "3.00 (75 %)", "1.00 (25 %)"];
-        assert_eq!(split(whole_ns, Some(9.0)), wanted);
+        // Waits do not take more than the system did.
+        assert_eq!(split(whole_ns, Some(9.0)), ["-", "-", "1.00 (25 %)"]);
         assert_eq!(split(whole_ns, None), ["-", "-", "1.00 (25 %)"]);
         let too_little_ns = Usage::SPLIT_NS_MIN - 1;
         assert_eq!(split(too_little_ns, Some(2.0)), ["-", "-", "-"]);

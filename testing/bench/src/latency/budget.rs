@@ -4,14 +4,21 @@
 //! is the calls alone; the raw socket that waits as the bus does has the wake-up on top; what a bus
 //! needs beyond that is its own. Of the time on cores by the kernel's count of it and of waits,
 //! also where no raw socket does the same; that may be more than the latency, as both processes
-//! work at once.
+//! work at once. The kernel counts coarsely, so all sizes together tell most.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
-use crate::contestant::{Mode, Product};
-use crate::parts::{self, Parts, share};
+use crate::contestant::{Contestant, Mode, Product};
+use crate::parts::{self, OF_CORES, Parts, share};
 use crate::placement::Placement;
 use crate::report::{Record, Table};
+
+/// Names of the parts of the time on cores of all sizes together.
+const OF_CORES_ALL_SIZES: [&str; 3] = [
+    "calls_us_of_cores_all_sizes",
+    "wakes_us_of_cores_all_sizes",
+    "own_us_of_cores_all_sizes",
+];
 
 /// Parts of a median, in microseconds; `None` where they cannot be told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +103,10 @@ pub(super) fn record(row: &Row, rows: &[Row]) -> Record {
         .number("calls_us_of_p50", part(|it| it.calls_us))
         .number("wake_us_of_p50", part(|it| it.wake_us))
         .number("own_us_of_p50", part(|it| it.own_us));
-    Parts::record(of_cores(row, rows), record)
+    let alike = |it: &&Row| (it.contestant, it.placement) == (row.contestant, row.placement);
+    let of_all = Row::of_all_sizes(rows.iter().filter(alike)).and_then(|it| of_cores(&it, rows));
+    let record = Parts::record(of_cores(row, rows), OF_CORES, record);
+    Parts::record(of_all, OF_CORES_ALL_SIZES, record)
 }
 
 /// One table for each placement in which something was measured.
@@ -108,10 +118,20 @@ pub(super) fn tables(rows: &[Row], part: &Part) -> Vec<Table> {
 }
 
 fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
-    let lines: Vec<Vec<String>> = buses(rows, placement, part)
-        .map(|row| match part.kind {
-            Kind::Usual => [name(row), median(row, rows), cores(row, rows)].concat(),
-            Kind::Large | Kind::InProcess => [name(row), cores(row, rows)].concat(),
+    let line = |name: Vec<String>, median: Vec<String>, row: &Row| match part.kind {
+        Kind::Usual => [name, median, cores(row, rows)].concat(),
+        Kind::Large | Kind::InProcess => [name, cores(row, rows)].concat(),
+    };
+    let buses = part.contestants.iter();
+    let buses = buses.filter(|it| it.product != Product::Raw);
+    let lines: Vec<Vec<String>> = buses
+        .flat_map(|it| {
+            let of = sizes_of(rows, placement, *it, part);
+            let all = Row::of_all_sizes(of.iter().copied()).filter(|_| of.len() > 1);
+            let all = all.map(|row| line(name_of_all(&row), nothing_of_median(), &row));
+            let each = of.into_iter();
+            let each = each.map(|row| line(name(row), median(row, rows), row));
+            each.chain(all).collect::<Vec<_>>()
         })
         .collect();
     let median = ["raw socket", "its p50 us", "calls", "wake-up", "own"];
@@ -138,18 +158,25 @@ fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
     (!lines.is_empty()).then_some(Table { title, head, lines })
 }
 
-/// The rows of one placement but for raw sockets, by contestant and size.
-fn buses<'a>(
+/// The rows of one contestant in one placement, by size.
+fn sizes_of<'a>(
     rows: &'a [Row],
     placement: Placement,
-    part: &'a Part,
-) -> impl Iterator<Item = &'a Row> {
-    let buses = part.contestants.iter();
-    let buses = buses.filter(|it| it.product != Product::Raw);
-    buses.flat_map(move |it| {
-        let sizes = part.sizes.iter();
-        sizes.filter_map(move |size| find(rows, placement, it.product, it.mode, *size))
-    })
+    of: Contestant,
+    part: &Part,
+) -> Vec<&'a Row> {
+    let sizes = part.sizes.iter();
+    sizes
+        .filter_map(|size| find(rows, placement, of.product, of.mode, *size))
+        .collect()
+}
+
+fn name_of_all(row: &Row) -> Vec<String> {
+    vec![row.contestant.name(), "all".to_owned(), "-".to_owned()]
+}
+
+fn nothing_of_median() -> Vec<String> {
+    vec!["-".to_owned(); 5]
 }
 
 fn name(row: &Row) -> Vec<String> {
@@ -162,7 +189,7 @@ fn name(row: &Row) -> Vec<String> {
 
 fn median(row: &Row, rows: &[Row]) -> Vec<String> {
     let Some((like, like_us, budget)) = of_median(row, rows) else {
-        return vec!["-".to_owned(); 5];
+        return nothing_of_median();
     };
     let total_us = row.spread.us(0.5);
     vec![
@@ -184,7 +211,6 @@ fn cores(row: &Row, rows: &[Row]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestant::Contestant;
     use crate::protocol::Order;
     use whimbrel_rig::process::Usage;
 
@@ -294,8 +320,8 @@ mod tests {
         };
         let of =
             |used| lines(Placement::TwoCores, Kind::Large, Mode::Large, used)[0][3..7].to_vec();
-        let whole = of(used(200_000_000, 150_000_000));
-        let wanted = ["10000.00", "-", "-", "2500.00 (25 %)"];
+        let whole = of(used(800_000_000, 600_000_000));
+        let wanted = ["40000.00", "-", "-", "10000.00 (25 %)"];
         assert_eq!(whole, wanted);
         // Less than the system's clock can split.
         assert_eq!(of(used(20_000_000, 10_000_000))[1..], ["-", "-", "-"]);
@@ -324,20 +350,48 @@ mod tests {
                 Mode::Listener,
                 place,
                 9,
-                used(160_000_000, 15),
+                used(800_000_000, 75),
             ),
         ];
         let hosts = Placement::TwoHosts;
         let found: Vec<_> = waits_us(&rows).collect();
         assert_eq!(found, [(place, 8000.0), (hosts, 8000.0)]);
         let wanted = [
-            "8000.00",
-            "2000.00 (25 %)",
-            "6000.00 (75 %)",
+            "40000.00",
+            "10000.00 (25 %)",
+            "30000.00 (75 %)",
             "0.00 (0 %)",
-            "0.750",
+            "3.750",
         ];
         assert_eq!(cores(&rows[2], &rows), wanted);
+    }
+
+    #[test]
+    fn sizes_of_which_each_is_too_little_are_split_together() {
+        let place = Placement::TwoCores;
+        let used = Usage {
+            cpu_ns: 300_000_000,
+            system_ns: 150_000_000,
+            ..Usage::default()
+        };
+        let mut rows = [(); 2].map(|()| row(Product::Cyclone, Mode::Listener, place, 9, used));
+        rows[1].size = 2 * SIZE;
+        let part = Part {
+            kind: Kind::Usual,
+            contestants: vec![rows[0].contestant],
+            placements: vec![place],
+            sizes: vec![SIZE, 2 * SIZE],
+            messages: 10,
+            starts: 1,
+            warm: 0,
+        };
+        let lines = tables(&rows, &part).remove(0).lines;
+        let own: Vec<[&str; 2]> = lines.iter().map(|it| [&it[1][..], &it[11]]).collect();
+        let wanted = [["16 B", "-"], ["32 B", "-"], ["all", "7500.00 (50 %)"]];
+        assert_eq!(own, wanted);
+        let figure = |name| record(&rows[0], &rows).figure(name);
+        assert_eq!(figure("own_us_of_cores_all_sizes"), Some(7500.0));
+        assert!(figure("own_us_of_cores").is_none_or(f64::is_nan));
     }
 
     #[test]

@@ -19,7 +19,7 @@ const MESSAGES_QUICK: usize = 2000;
 const MESSAGES_LARGE: usize = 400;
 const MESSAGES_LARGE_QUICK: usize = 40;
 /// Enough for the hundredths of a second in which the system counts its share.
-const MESSAGES_IN_PROCESS: usize = 500_000;
+const MESSAGES_IN_PROCESS: usize = 2_000_000;
 
 /// Turns of each contestant per placement and size.
 pub(super) const ROUNDS: usize = 20;

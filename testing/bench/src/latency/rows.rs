@@ -46,6 +46,22 @@ impl Row {
         self.messages += 2 * (order.count + order.warm) as u64;
     }
 
+    /// What messages of all sizes cost of who `rows` are of, as if they were of one; nothing where
+    /// there are none.
+    pub(super) fn of_all_sizes<'a>(mut rows: impl Iterator<Item = &'a Self>) -> Option<Self> {
+        let first = rows.next()?;
+        let mut all = Self {
+            used: first.used,
+            messages: first.messages,
+            ..Self::new(first.contestant, first.placement, 0)
+        };
+        for row in rows {
+            all.used = all.used.plus(row.used);
+            all.messages += row.messages;
+        }
+        Some(all)
+    }
+
     /// Where the time on cores goes per message, each wait of a thread taking `wait_us`.
     pub(super) fn parts(&self, wait_us: Option<f64>) -> Option<Parts> {
         Parts::of(self.used, self.messages, wait_us)

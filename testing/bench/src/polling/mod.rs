@@ -9,8 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use whimbrel_rig::process::Usage;
-
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Product, Programs, USUAL};
 use crate::machine;
@@ -125,16 +123,15 @@ fn calm(
     Ok(shares)
 }
 
-/// Adds what the process that answers uses of a core during `part`.
+/// Adds what both processes use of a core during `part`.
 fn add_share(
     share: &mut Share,
     pair: &mut Pair,
     part: impl FnOnce(&mut Pair) -> Result<(), String>,
 ) -> Result<(), String> {
-    let id = pair.answering().id();
-    let (before, begun) = (Usage::of(id), Instant::now());
+    let (before, begun) = (pair.usage(), Instant::now());
     part(pair)?;
-    share.add(Usage::of(id).since(before), begun.elapsed());
+    share.add(pair.usage().since(before), begun.elapsed());
     Ok(())
 }
 

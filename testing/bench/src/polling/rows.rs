@@ -44,7 +44,7 @@ impl Share {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) mode: Mode,
-    /// In the process that answers.
+    /// Of both processes.
     pub(super) steady: Share,
     pub(super) idle: Share,
     /// One way, among busy threads.
@@ -85,7 +85,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
         ]
     };
     Table {
-        title: "the process that answers".to_owned(),
+        title: "both processes".to_owned(),
         head: head.map(str::to_owned).to_vec(),
         lines: rows.iter().map(line).collect(),
     }
@@ -103,9 +103,9 @@ mod tests {
             system_ns: cpu_ns / 4 * 3,
             ..Usage::default()
         };
-        share.add(used(60_000_000), Duration::from_secs(1));
+        share.add(used(300_000_000), Duration::from_secs(5));
         assert!(share.percent() == 6.0 && share.system_percent().is_nan());
-        share.add(used(60_000_000), Duration::from_secs(2));
+        share.add(used(300_000_000), Duration::from_secs(10));
         assert_eq!((share.percent(), share.system_percent()), (4.0, 3.0));
     }
 }

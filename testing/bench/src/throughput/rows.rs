@@ -4,7 +4,7 @@ use whimbrel_rig::process::Usage;
 
 use super::flow::Flow;
 use super::plan::Plan;
-use crate::parts::Parts;
+use crate::parts::{OF_CORES, Parts};
 use crate::report::{Record, Table};
 use crate::stream::{Received, Sent};
 
@@ -142,7 +142,7 @@ impl Row {
             .number("refused", self.total.refused as f64)
             .number("cpu_us_per_sample", self.cpu_us())
             .number("waits_per_sample", self.waits());
-        Parts::record(self.parts(wait_us), record)
+        Parts::record(self.parts(wait_us), OF_CORES, record)
     }
 }
 
@@ -248,12 +248,12 @@ mod tests {
     fn where_the_time_of_cores_goes_is_shown_for_each_number_of_readers() {
         let mut row = Row::new(FLOWS[0], 1, 16);
         let used = Usage {
-            cpu_ns: 400_000_000,
-            system_ns: 300_000_000,
-            waits: 50_000,
+            cpu_ns: 800_000_000,
+            system_ns: 600_000_000,
+            waits: 100_000,
             ..Usage::default()
         };
-        row.add(sent(100_000), &[received(100_000)], used);
+        row.add(sent(200_000), &[received(200_000)], used);
         assert!(work(&[row.clone()], 4, Some(2.0)).lines.is_empty());
         let wanted = ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", "0.500"];
         assert_eq!(work(&[row], 1, Some(2.0)).lines[0][2..], wanted);
