@@ -3,15 +3,20 @@
 #![allow(missing_docs)]
 
 use std::alloc::System;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_core::Stream;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use whimbrel::domain::InProcess;
+use whimbrel::subscription::SampleStream;
 use whimbrel::{
-    DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
-    DomainParticipant, Sample, SharedBytes, StatusKind,
+    Condition, DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
+    DomainParticipant, InstanceStates, ReadCondition, Sample, SampleState, SharedBytes, StatusKind,
+    ViewStates, WaitSet, block_on,
 };
 
 #[global_allocator]
@@ -59,6 +64,8 @@ impl Numbered for Track {
     }
 }
 
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Enough that both ends have met each of their habits: heartbeats, acknowledgements, trims.
 const WARM: u32 = 3000;
 
@@ -72,7 +79,28 @@ struct How {
     in_process: InProcess,
     message_bytes_max: usize,
     reliable: bool,
-    by_listener: bool,
+    by: By,
+}
+
+/// How they are waited for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    /// Over and over, without a wait.
+    Looks,
+    Listener,
+    Timeout,
+    WaitSet,
+    Stream,
+}
+
+impl By {
+    const ALL: [Self; 5] = [
+        Self::Looks,
+        Self::Listener,
+        Self::Timeout,
+        Self::WaitSet,
+        Self::Stream,
+    ];
 }
 
 /// Messages that hold every sample.
@@ -82,16 +110,78 @@ const USUAL: How = How {
     in_process: InProcess::Off,
     message_bytes_max: WHOLE,
     reliable: true,
-    by_listener: false,
+    by: By::Looks,
 };
 
 /// Both ends of one topic.
 struct Ends<T: DdsType> {
     writer: DataWriter<T>,
     reader: DataReader<T>,
-    /// The number that the listener took last, where there is one.
-    heard: Option<Arc<AtomicU32>>,
+    waiting: Waiting<T>,
     _participants: [DomainParticipant; 2],
+}
+
+/// What each wait is done with.
+enum Waiting<T: DdsType> {
+    Looks,
+    /// The number that the listener took last.
+    Listener(Arc<AtomicU32>),
+    Timeout,
+    WaitSet(WaitSet, ReadCondition, Vec<Condition>),
+    Stream(SampleStream<T>),
+}
+
+impl<T: DdsType + Numbered> Waiting<T> {
+    fn new(by: By, reader: &DataReader<T>) -> Self {
+        match by {
+            By::Looks => Self::Looks,
+            By::Listener => {
+                let heard = Arc::new(AtomicU32::new(u32::MAX));
+                let listener = Box::new(Taking(Arc::clone(&heard)));
+                reader.set_listener(Some(listener), StatusKind::DataAvailable);
+                Self::Listener(heard)
+            }
+            By::Timeout => Self::Timeout,
+            By::WaitSet => {
+                let any = (ViewStates::ANY, InstanceStates::ANY);
+                let condition = reader.create_readcondition(SampleState::NotRead, any.0, any.1);
+                let wait_set = WaitSet::new();
+                wait_set.attach(condition.clone());
+                Self::WaitSet(wait_set, condition, Vec::with_capacity(1))
+            }
+            By::Stream => Self::Stream(reader.stream()),
+        }
+    }
+
+    /// The number of the sample that comes next, which is `number`, by way of `room`; `None` where
+    /// it is not there yet.
+    fn take(
+        &mut self,
+        reader: &DataReader<T>,
+        number: u32,
+        room: &mut Vec<Sample<T>>,
+    ) -> Option<u32> {
+        match self {
+            Self::Looks if number.is_multiple_of(2) => reader.take_into(1, room).unwrap(),
+            Self::Looks => room.extend(reader.take_next_sample().unwrap()),
+            Self::Listener(heard) => {
+                let last = heard.load(Ordering::Acquire);
+                return (last == number).then_some(last);
+            }
+            Self::Timeout => reader.take_timeout_into(1, PATIENCE, room).unwrap(),
+            Self::WaitSet(wait_set, condition, met) => {
+                wait_set.wait_into(PATIENCE, met).unwrap();
+                assert_eq!(*met, [condition.clone().into()]);
+                reader.take_into(1, room).unwrap();
+            }
+            Self::Stream(stream) => {
+                let next = poll_fn(|context| Pin::new(&mut *stream).poll_next(context));
+                room.extend(block_on(next));
+            }
+        }
+        let sample = room.pop()?;
+        Some(sample.into_data().unwrap().number())
+    }
 }
 
 /// Takes everything.
@@ -131,62 +221,47 @@ fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     let writer = one.create_datawriter(&topic, written).unwrap();
     let topic = other.create_topic::<T>("allocations").unwrap();
     let reader = other.create_datareader(&topic, read).unwrap();
-    let heard = how.by_listener.then(|| {
-        let heard = Arc::new(AtomicU32::new(u32::MAX));
-        let listener = Box::new(Taking(Arc::clone(&heard)));
-        reader.set_listener(Some(listener), StatusKind::DataAvailable);
-        heard
-    });
-    writer.wait_for_matched(1, Duration::from_secs(20)).unwrap();
-    reader.wait_for_matched(1, Duration::from_secs(20)).unwrap();
+    let waiting = Waiting::new(how.by, &reader);
+    writer.wait_for_matched(1, PATIENCE).unwrap();
+    reader.wait_for_matched(1, PATIENCE).unwrap();
     Ends {
         writer,
         reader,
-        heard,
+        waiting,
         _participants: [one, other],
     }
 }
 
 /// Writes and takes the samples of `numbers`, each as `make` has it, one after the other.
 fn exchange<T: DdsType + Numbered>(
-    ends: &Ends<T>,
+    ends: &mut Ends<T>,
     numbers: std::ops::Range<u32>,
     make: impl Fn(u32) -> T,
     room: &mut Vec<Sample<T>>,
 ) {
     for number in numbers {
         ends.writer.write(&make(number)).unwrap();
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         let taken = loop {
-            if let Some(heard) = &ends.heard {
-                let last = heard.load(Ordering::Acquire);
-                if last == number {
-                    break Some(last);
-                }
-            } else if number % 2 == 0 {
-                ends.reader.take_into(1, room).unwrap();
-            } else {
-                room.extend(ends.reader.take_next_sample().unwrap());
-            }
-            if let Some(sample) = room.pop() {
-                break sample.into_data().map(|it| it.number());
+            if let Some(taken) = ends.waiting.take(&ends.reader, number, room) {
+                break taken;
             }
             assert!(Instant::now() < deadline, "sample {number} does not arrive");
             std::thread::yield_now();
         };
-        assert_eq!(taken, Some(number));
+        assert_eq!(taken, number);
     }
 }
 
 /// The allocations of the stretch in the middle, by their number, of samples that `make` has.
 fn median<T: DdsType + Numbered>(how: How, make: impl Fn(u32) -> T) -> usize {
-    let ends = ends(how);
+    let mut ends = ends(how);
     let mut room = Vec::with_capacity(8);
-    exchange(&ends, 0..WARM, &make, &mut room);
+    exchange(&mut ends, 0..WARM, &make, &mut room);
     let stretch = |stretch: u32| {
         let from = WARM + stretch * STRETCH;
         let region = Region::new(ALLOCATOR);
-        exchange(&ends, from..from + STRETCH, &make, &mut room);
+        exchange(&mut ends, from..from + STRETCH, &make, &mut room);
         let made = region.change();
         made.allocations + made.reallocations
     };
@@ -230,10 +305,10 @@ fn write_and_take_allocate_nothing_in_steady_state() {
             ..USUAL
         };
         for reliable in [true, false] {
-            for by_listener in [false, true] {
+            for by in By::ALL {
                 let how = How {
                     reliable,
-                    by_listener,
+                    by,
                     ..usual
                 };
                 assert_eq!(median(how, position), 0, "{how:?}");

@@ -156,13 +156,26 @@ impl WaitSet {
     /// [`Error::Timeout`] when none became true within `timeout`,
     /// [`Error::PreconditionNotMet`] while another thread waits on this wait set.
     pub fn wait(&self, timeout: StdDuration) -> Result<Vec<Condition>, Error> {
+        let mut met = Vec::new();
+        self.wait_into(timeout, &mut met)?;
+        Ok(met)
+    }
+
+    /// As [`WaitSet::wait`], but puts the conditions where `met` holds others, and allocates
+    /// nothing where that has room.
+    ///
+    /// # Errors
+    /// As [`WaitSet::wait`]; `met` is empty then.
+    pub fn wait_into(&self, timeout: StdDuration, met: &mut Vec<Condition>) -> Result<(), Error> {
+        met.clear();
         let _turn = Turn::take(&self.inner)?;
         let mut known = self.inner.known();
         let triggered = || {
             if self.inner.replaced.load(Ordering::SeqCst) != known.replaced {
                 known = self.inner.known();
             }
-            known.triggered()
+            met.extend(known.triggered().cloned());
+            (!met.is_empty()).then_some(())
         };
         self.inner
             .bell
@@ -177,7 +190,8 @@ impl WaitSet {
     pub fn wait_async(&self) -> impl Future<Output = Vec<Condition>> + Send + use<> {
         let inner = Arc::clone(&self.inner);
         until(Arc::clone(&self.inner.bell), move || {
-            inner.known().triggered()
+            let met: Vec<Condition> = inner.known().triggered().cloned().collect();
+            (!met.is_empty()).then_some(met)
         })
     }
 }
@@ -189,10 +203,8 @@ struct Known {
 }
 
 impl Known {
-    fn triggered(&self) -> Option<Vec<Condition>> {
-        let met = self.conditions.iter().filter(|it| it.trigger_value());
-        let met: Vec<_> = met.cloned().collect();
-        (!met.is_empty()).then_some(met)
+    fn triggered(&self) -> impl Iterator<Item = &Condition> {
+        self.conditions.iter().filter(|it| it.trigger_value())
     }
 }
 

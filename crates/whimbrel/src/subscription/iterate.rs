@@ -9,6 +9,7 @@ use whimbrel_types::DdsType;
 use super::reader::DataReader;
 use super::sample::Sample;
 use crate::driver::clock;
+use crate::driver::reader::Glance;
 
 impl<T: DdsType> DataReader<T> {
     /// Takes what is there, one sample at a time; ends when nothing is left. Does not block.
@@ -42,15 +43,20 @@ impl<T: DdsType> DataReader<T> {
         }
     }
 
-    /// Takes one sample that can be decoded, if there is one.
+    /// Takes the next sample that can be decoded, if there is one; those before it that cannot are
+    /// counted.
     pub(super) fn take_one(&self) -> Option<Sample<T>> {
         let one = Selector {
             max_samples: 1,
             ..Selector::ALL
         };
         loop {
-            let taken = self.take_loaned(&one).ok()?.pop()?;
-            if let Some(sample) = self.decode_or_count(&taken) {
+            let taken = match self.inner.core.glance(&one, true) {
+                Glance::Nothing => return None,
+                Glance::One(taken) => taken,
+                Glance::More => self.fetch_into_scratch(&one, true, Vec::pop)?,
+            };
+            if let Some(sample) = self.of(taken) {
                 return Some(sample);
             }
         }

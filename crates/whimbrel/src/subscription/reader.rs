@@ -165,7 +165,12 @@ impl<T: DdsType> DataReader<T> {
             max_samples,
             ..Selector::ALL
         };
-        self.fetch_decoded(&selector, true, |samples| out.extend(samples))
+        match self.inner.core.glance(&selector, true) {
+            Glance::Nothing => {}
+            Glance::One(one) => out.extend(self.of(one)),
+            Glance::More => self.fetch_more(&selector, true, |samples| out.extend(samples)),
+        }
+        Ok(())
     }
 
     /// Takes the samples that `selector` picks: by states, instance and number.
@@ -382,11 +387,21 @@ impl<T: DdsType> DataReader<T> {
         take: bool,
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> R {
+        self.fetch_into_scratch(selector, take, |cached| {
+            each(&mut cached.drain(..).filter_map(|cached| self.of(cached)))
+        })
+    }
+
+    /// What `each` makes of the samples as the cache has them, in room that the thread keeps.
+    pub(super) fn fetch_into_scratch<R>(
+        &self,
+        selector: &Selector,
+        take: bool,
+        each: impl FnOnce(&mut Vec<CachedSample>) -> R,
+    ) -> R {
         let mut cached = SCRATCH.take();
         self.inner.core.fetch(selector, take, &mut cached);
-        let mut samples = cached.drain(..).filter_map(|cached| self.of(cached));
-        let result = each(&mut samples);
-        drop(samples);
+        let result = each(&mut cached);
         if cached.capacity() <= SCRATCH_MAX {
             SCRATCH.set(cached);
         }
@@ -405,7 +420,7 @@ impl<T: DdsType> DataReader<T> {
 
     /// The sample that `cached` is, or nothing and one more undecodable one.
     #[inline]
-    fn of(&self, mut cached: CachedSample) -> Option<Sample<T>> {
+    pub(super) fn of(&self, mut cached: CachedSample) -> Option<Sample<T>> {
         let content = self.known(Content::of(&mut cached))?;
         Some(Sample::new(content, cached.info))
     }
@@ -415,11 +430,6 @@ impl<T: DdsType> DataReader<T> {
             self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
         }
         decoded.ok()
-    }
-
-    /// Decodes a loaned sample as [`DataReader::take`] does.
-    pub(super) fn decode_or_count(&self, loaned: &LoanedSample<T>) -> Option<Sample<T>> {
-        self.known(loaned.decode())
     }
 }
 

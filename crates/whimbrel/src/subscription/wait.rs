@@ -32,6 +32,29 @@ impl<T: DdsType> DataReader<T> {
             .ok_or(Error::Timeout)
     }
 
+    /// As [`DataReader::take_timeout`], but appends to `out` what is there, and allocates nothing
+    /// where `out` has room and the samples need no memory of their own.
+    ///
+    /// # Errors
+    /// As [`DataReader::take_timeout`].
+    pub fn take_timeout_into(
+        &self,
+        max_samples: usize,
+        timeout: StdDuration,
+        out: &mut Vec<Sample<T>>,
+    ) -> Result<(), Error> {
+        let before = out.len();
+        let taken = || {
+            self.take_into(max_samples, out).ok()?;
+            (out.len() > before).then_some(())
+        };
+        self.inner
+            .core
+            .bell
+            .wait_until(clock::deadline(timeout), taken)
+            .ok_or(Error::Timeout)
+    }
+
     /// Waits until there is something not read yet.
     ///
     /// # Errors

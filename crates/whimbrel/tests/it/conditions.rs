@@ -48,6 +48,30 @@ fn guards_wake_a_thread_that_waits_also_when_attached_late() {
 }
 
 #[test]
+fn room_for_what_is_waited_for_is_the_callers_own() {
+    let (writer, reader) = matched_pair();
+    let (idle, guard) = (GuardCondition::new(), GuardCondition::new());
+    let wait_set = WaitSet::new();
+    wait_set.attach(guard.clone());
+    let mut met = vec![idle.into()];
+    let outcome = wait_set.wait_into(AT_ONCE, &mut met);
+    assert!(matches!(outcome, Err(Error::Timeout)) && met.is_empty());
+    guard.set_trigger_value(true);
+    wait_set.wait_into(PATIENCE, &mut met).unwrap();
+    assert_eq!(met, [Condition::from(guard)]);
+    let mut samples = Vec::new();
+    let outcome = reader.take_timeout_into(1, AT_ONCE, &mut samples);
+    assert!(matches!(outcome, Err(Error::Timeout)) && samples.is_empty());
+    for number in 1..=2 {
+        writer.write(&position("tram", number)).unwrap();
+        // What is there already stays, and does not count.
+        reader.take_timeout_into(1, PATIENCE, &mut samples).unwrap();
+    }
+    let taken: Vec<_> = samples.iter().map(|it| it.data().cloned()).collect();
+    assert_eq!(taken, [1, 2].map(|it| Some(position("tram", it))));
+}
+
+#[test]
 fn one_thread_waits_and_only_what_is_attached_can_be_detached() {
     let (wait_set, guard) = (WaitSet::new(), GuardCondition::new());
     wait_set.attach(guard.clone());

@@ -214,6 +214,7 @@ calls! {
         take_w_condition: |w| w.reader.take_w_condition(&on_all(w), 1).unwrap();
         take_loaned: |w| w.reader.take_loaned(&Selector::ALL).unwrap();
         take_timeout: |w| w.reader.take_timeout(1, w.patience);
+        take_timeout_into: |w| w.reader.take_timeout_into(1, w.patience, &mut Vec::new());
         take_async: |w| poll(w.reader.take_async(1));
         stream: |w| w.reader.stream();
         samples: |w| w.reader.samples().count();
@@ -297,6 +298,7 @@ calls! {
         attach: |w| w.wait_set.attach(w.reader.status_condition());
         conditions: |w| w.wait_set.conditions();
         wait: |w| w.wait_set.wait(w.patience);
+        wait_into: |w| w.wait_set.wait_into(w.patience, &mut Vec::new());
         wait_async: |w| poll(w.wait_set.wait_async());
         detach: |w| w.wait_set.detach(w.reader.status_condition()).unwrap();
     }
