@@ -99,6 +99,17 @@ pub fn choose(announced: &[Locator], source: Locator, interfaces: &[InterfaceAdd
     }
 }
 
+/// Largest message to a group that leaves by each of `interfaces` without IP fragmentation, in
+/// octets of UDP payload.
+pub fn group_bytes_max(interfaces: &[InterfaceAddress]) -> usize {
+    let leaves_host = interfaces.iter().any(|it| !it.loopback);
+    if leaves_host {
+        far_bytes_max(interfaces)
+    } else {
+        LOCAL_MESSAGE_BYTES_MAX
+    }
+}
+
 /// True when `ip` is an address of this host.
 pub fn is_own(ip: IpAddr, interfaces: &[InterfaceAddress]) -> bool {
     let ip = canonical(ip);
@@ -197,23 +208,23 @@ fn neighbour(ip: IpAddr, interfaces: &[InterfaceAddress]) -> Option<&InterfaceAd
 
 fn link_bytes_max(ip: IpAddr, interfaces: &[InterfaceAddress]) -> usize {
     let ip = canonical(ip);
-    let near = neighbour(ip, interfaces);
-    let headers = match near {
-        Some(_) if ip.is_ipv4() => IPV4_UDP_HEADER_BYTES,
-        _ => IP_UDP_HEADER_BYTES,
-    };
-    let mtu = match near {
-        Some(interface) => Some(interface.mtu),
-        None => interfaces
-            .iter()
-            .filter(|i| !i.loopback)
-            .map(|i| i.mtu)
-            .min(),
-    };
-    let mtu = mtu
-        .and_then(|mtu| usize::try_from(mtu).ok())
-        .unwrap_or(DEFAULT_MTU);
-    mtu.saturating_sub(headers)
+    match neighbour(ip, interfaces) {
+        Some(near) if ip.is_ipv4() => payload_bytes(Some(near.mtu), IPV4_UDP_HEADER_BYTES),
+        Some(near) => payload_bytes(Some(near.mtu), IP_UDP_HEADER_BYTES),
+        None => far_bytes_max(interfaces),
+    }
+}
+
+/// As [`link_bytes_max`] for what may leave by any interface.
+fn far_bytes_max(interfaces: &[InterfaceAddress]) -> usize {
+    let far = interfaces.iter().filter(|it| !it.loopback);
+    payload_bytes(far.map(|it| it.mtu).min(), IP_UDP_HEADER_BYTES)
+}
+
+fn payload_bytes(mtu: Option<u32>, headers: usize) -> usize {
+    let mtu = mtu.and_then(|mtu| usize::try_from(mtu).ok());
+    mtu.unwrap_or(DEFAULT_MTU)
+        .saturating_sub(headers)
         .clamp(MESSAGE_BYTES_MIN, LOCAL_MESSAGE_BYTES_MAX)
 }
 

@@ -15,7 +15,7 @@ use super::Participant;
 use super::event::ParticipantEvent;
 use super::pair::{Pair, Step};
 use super::remote::guids_of;
-use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route};
+use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route, group_bytes_max};
 use crate::discovery::matching::{Outcome, ReaderFacts, WriterFacts, judge};
 use crate::peer::{MatchedReader, MatchedWriter};
 
@@ -93,15 +93,19 @@ impl Participant {
             return self.writer_pairs.matched(writer, facts.guid).cloned();
         };
         let participant = self.remotes.get(&facts.guid.prefix);
+        let group = self.group_of(facts.guid.prefix, announced.map(|data| &data.endpoint));
+        let group_bytes_max = group.map(|_| group_bytes_max(&self.config.interfaces));
         Some(MatchedReader {
             guid: facts.guid,
             reliable: facts.qos.reliability.is_reliable(),
             durable: facts.qos.durability != Durability::Volatile,
             expects_inline_qos: announced.is_some_and(|data| data.expects_inline_qos)
                 || participant.is_some_and(|it| it.data.expects_inline_qos),
-            group: self.group_of(facts.guid.prefix, announced.map(|data| &data.endpoint)),
+            group,
             locators: route.locators,
-            message_bytes_max: route.message_bytes_max,
+            message_bytes_max: group_bytes_max
+                .unwrap_or(usize::MAX)
+                .min(route.message_bytes_max),
             receive_buffer_bytes: self.receive_buffer_bytes_of(facts.guid.prefix),
             packed_messages: self.takes_messages(facts),
             vendor: self.vendor_of(facts.guid.prefix),

@@ -191,6 +191,37 @@ fn data_goes_to_a_group_that_both_have_joined() {
 }
 
 #[test]
+fn what_goes_to_a_group_passes_every_link_by_which_it_leaves() {
+    let group = at("239.255.0.1:7401");
+    let link = |mtu| InterfaceAddress {
+        ip: [10, 9, 0, 1].into(),
+        prefix_len: 24,
+        mtu,
+        loopback: false,
+    };
+    // To each other these two would send the largest messages: they are on one host.
+    for (links, wanted) in [
+        (vec![loopback()], 65_507),
+        (vec![loopback(), link(1500)], 1452),
+        (vec![loopback(), link(1500), link(1280)], 1232),
+    ] {
+        let joined = |number| ParticipantConfig {
+            user_multicast: vec![group],
+            interfaces: links.clone(),
+            ..config(number)
+        };
+        let mut net = Net::of([joined(1), joined(2)]);
+        let now = net.now;
+        net.member(1).add_writer(now, local_writer("Square"));
+        net.member(2).add_reader(now, local_reader("Square"));
+        net.run(seconds(10));
+        let reader = &matched_readers(&net.take(1))[0].1;
+        assert_eq!(reader.group, Some(group), "{links:?}");
+        assert_eq!(reader.message_bytes_max, wanted, "{links:?}");
+    }
+}
+
+#[test]
 fn batches_are_compressed_for_connext_by_zlib_alone() {
     let batch = Some(Batch::of_samples(10));
     let (connext, micro, ours) = (

@@ -41,7 +41,10 @@ impl Sockets {
         let group = exact.or_else(|| groups.iter().find(|group| group.at.ip() == to.ip()));
         for interface in group.into_iter().flat_map(Group::next_interfaces) {
             if by.aim(interface) && self.send_waiting(by, to, parts, way) == SendOutcome::TooLarge {
-                self.send_in_pieces(by, to, parts, way);
+                self.oversize.fetch_add(1, Ordering::Relaxed);
+                if way.oversize == Oversize::InPieces {
+                    self.send_in_pieces(by, to, parts, way);
+                }
             }
         }
     }
