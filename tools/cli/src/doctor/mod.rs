@@ -147,7 +147,7 @@ fn objects(seen: &Seen, findings: &[Finding], output: &mut Output) -> Result<(),
         "participants_displaced": discovery.participants_displaced,
         "participants_reborn": discovery.reborn,
         "own_guid_claimed": it.own_guid_claimed, "send_dropped": it.send_dropped,
-        "receive_errors": it.receive_errors,
+        "oversize": it.oversize, "receive_errors": it.receive_errors,
     }))?;
     findings.iter().try_for_each(|it| {
         output.object(&json!({
@@ -217,6 +217,12 @@ fn text(seen: &Seen, output: &mut Output) -> Result<(), Failure> {
             it.discovery.withheld
         ))?;
     }
+    if it.oversize > 0 {
+        output.line(&format!(
+            "  {} messages were too large for their path, which later ones are not",
+            it.oversize
+        ))?;
+    }
     let rejects: Vec<_> = it
         .rejects
         .iter()
@@ -235,13 +241,13 @@ fn usage(seen: &Seen, it: &Interface) -> String {
     if !seen.used.contains(&it.name) {
         return "skipped by --interfaces or WHIMBREL_INTERFACES".into();
     }
-    if it.is_loopback {
-        return "used, without multicast: others on this host are probed for".into();
-    }
     let echo = seen.echoes.iter().find(|echo| echo.interface == it.name);
     match echo {
         Some(echo) if echo.came_back => "used, multicast works".into(),
         Some(_) => "used, multicast sent and none came back".into(),
+        None if it.is_loopback => {
+            "used, without multicast: others on this host are probed for".into()
+        }
         None => "used, without multicast".into(),
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Echo {
 /// nobody else joins, and looks whether it hears itself.
 pub(super) fn test(options: &BusOptions, used: &[Interface]) -> Result<Vec<Echo>, Failure> {
     let started = Instant::now();
-    let candidates = used.iter().filter(|it| it.is_multicast && !it.is_loopback);
+    let candidates = used.iter().filter(|it| it.is_multicast);
     let probes: Vec<_> = candidates
         .filter_map(|it| Some((it.name.clone(), probe(options, it)?)))
         .collect();
