@@ -58,8 +58,11 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
 /// Whoever waits polls without end.
 const POLLING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "spin")];
 
-/// Everything that is quicker is off: what waits sleeps, and one thread receives for all.
+/// Everything that is quicker is off: what waits sleeps, one thread receives for all, and sockets
+/// have the room that the system gives them.
 const NO_FAST_PATHS: &[(&str, &str)] = &[
+    ("WHIMBREL_RECEIVE_BUFFER_BYTES", "system"),
+    ("WHIMBREL_SEND_BUFFER_BYTES", "system"),
     ("WHIMBREL_IN_PROCESS", "off"),
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
     ("WHIMBREL_CONNECTED_SOCKETS", "off"),

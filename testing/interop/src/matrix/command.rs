@@ -15,7 +15,7 @@ const PYTHON: &str = ".peers/venv/bin/python";
 const PYTHON_SETTING: &str = "WHIMBREL_PEER_PYTHON";
 
 /// Settings of what is only quicker.
-const FAST_PATHS: [&str; 8] = [
+const FAST_PATHS: [&str; 10] = [
     "WHIMBREL_IN_PROCESS",
     "WHIMBREL_SEGMENTATION_OFFLOAD",
     "WHIMBREL_CONNECTED_SOCKETS",
@@ -24,6 +24,8 @@ const FAST_PATHS: [&str; 8] = [
     "WHIMBREL_RECEIVE_CREDIT",
     "WHIMBREL_AUTOMATIC_BUNDLING",
     "WHIMBREL_WAITING",
+    "WHIMBREL_RECEIVE_BUFFER_BYTES",
+    "WHIMBREL_SEND_BUFFER_BYTES",
 ];
 
 /// How long peers stay where the runner decides when it is enough, in milliseconds.
