@@ -16,7 +16,7 @@ const START_NS: u64 = 1_000_000_000;
 pub(crate) const RECKONED_MAX: Duration = Duration::from_millis(1);
 
 /// How often a thread that is awake anyway looks whether the system still counts as we do.
-const COUNTER_PERIOD: Duration = Duration::from_secs(5);
+const COUNTER_PERIOD: Duration = Duration::from_secs(30);
 
 /// Clocks that were read one after the other in less were read together.
 const TOGETHER_MAX: Duration = Duration::from_nanos(500);
