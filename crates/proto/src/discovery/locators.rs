@@ -102,12 +102,10 @@ pub fn choose(announced: &[Locator], source: Locator, interfaces: &[InterfaceAdd
 /// Largest message to a group that leaves by each of `interfaces` without IP fragmentation, in
 /// octets of UDP payload.
 pub fn group_bytes_max(interfaces: &[InterfaceAddress]) -> usize {
-    let leaves_host = interfaces.iter().any(|it| !it.loopback);
-    if leaves_host {
-        far_bytes_max(interfaces)
-    } else {
-        LOCAL_MESSAGE_BYTES_MAX
+    if interfaces.iter().all(|it| it.loopback) {
+        return LOCAL_MESSAGE_BYTES_MAX;
     }
+    far_bytes_max(interfaces)
 }
 
 /// True when `ip` is an address of this host.

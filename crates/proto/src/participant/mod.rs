@@ -30,6 +30,7 @@ mod endpoints;
 mod expectant;
 mod farewells;
 mod greetings;
+mod groups;
 mod guard;
 mod host;
 mod ignore;

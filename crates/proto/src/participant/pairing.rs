@@ -9,13 +9,12 @@ use whimbrel_base::guid::{EntityId, Guid, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::qos::{CompressionIds, Durability};
 use whimbrel_base::vendor::VendorId;
-use whimbrel_wire::discovery::EndpointData;
 
 use super::Participant;
 use super::event::ParticipantEvent;
 use super::pair::{Pair, Step};
 use super::remote::guids_of;
-use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route, group_bytes_max};
+use crate::discovery::locators::{LOCAL_MESSAGE_BYTES_MAX, Route};
 use crate::discovery::matching::{Outcome, ReaderFacts, WriterFacts, judge};
 use crate::peer::{MatchedReader, MatchedWriter};
 
@@ -94,7 +93,6 @@ impl Participant {
         };
         let participant = self.remotes.get(&facts.guid.prefix);
         let group = self.group_of(facts.guid.prefix, announced.map(|data| &data.endpoint));
-        let group_bytes_max = group.map(|_| group_bytes_max(&self.config.interfaces));
         Some(MatchedReader {
             guid: facts.guid,
             reliable: facts.qos.reliability.is_reliable(),
@@ -102,10 +100,8 @@ impl Participant {
             expects_inline_qos: announced.is_some_and(|data| data.expects_inline_qos)
                 || participant.is_some_and(|it| it.data.expects_inline_qos),
             group,
+            message_bytes_max: self.message_bytes_max(&route, group),
             locators: route.locators,
-            message_bytes_max: group_bytes_max
-                .unwrap_or(usize::MAX)
-                .min(route.message_bytes_max),
             receive_buffer_bytes: self.receive_buffer_bytes_of(facts.guid.prefix),
             packed_messages: self.takes_messages(facts),
             vendor: self.vendor_of(facts.guid.prefix),
@@ -113,25 +109,6 @@ impl Participant {
             batches: announced.is_none_or(|data| data.endpoint.batches)
                 || participant.is_some_and(|it| it.data.vendor.takes_batches_unsaid()),
         })
-    }
-
-    /// The group to which new changes for a reader of `prefix` may go: one that it announced, and
-    /// that we have joined ourselves. Who listens by loopback only would not hear it.
-    fn group_of(&self, prefix: GuidPrefix, reader: Option<&EndpointData>) -> Option<Locator> {
-        let own = &self.config.user_multicast;
-        let data = &self.remotes.get(&prefix)?.data;
-        let said = reader.map_or(&[][..], |it| &it.multicast);
-        let announced = if said.is_empty() {
-            &data.default_multicast
-        } else {
-            said
-        };
-        let hears = self.config.multicast_on_host
-            || data.default_unicast.iter().any(|it| !it.is_loopback());
-        own.iter()
-            .find(|it| announced.contains(it))
-            .copied()
-            .filter(|_| hears)
     }
 
     /// The codecs by which `reader` takes whole messages: those of its participant, ours included,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use whimbrel::DomainParticipant;
-use whimbrel::domain::{DomainParticipantBuilder, Interface, system_interfaces};
+use whimbrel::domain::{Diagnostics, DomainParticipantBuilder, Interface, system_interfaces};
 
 use self::finding::{Finding, Severity};
 use self::seen::{Seen, Wanted};
@@ -202,6 +202,10 @@ fn text(seen: &Seen, output: &mut Output) -> Result<(), Failure> {
             other.address,
         ))?;
     }
+    traffic(it, output)
+}
+
+fn traffic(it: &Diagnostics, output: &mut Output) -> Result<(), Failure> {
     heading("Traffic", output)?;
     output.line(&format!(
         "  {} datagrams received, {} sent; {} announcements sent, {} received, own heard again {}",
