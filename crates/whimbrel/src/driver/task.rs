@@ -42,6 +42,8 @@ impl Listening {
         // It may have come before the registration.
         if let Some(found) = ready() {
             self.bell.note_wait(was_waiting);
+            // Whoever polls may use the waker again, where nobody else has it any more.
+            self.bell.forget_task(&self.key);
             return Poll::Ready(found);
         }
         self.is_waiting = true;
@@ -103,7 +105,7 @@ mod tests {
         assert_eq!(poll(&bell, true), (ready, 1, false));
         assert_eq!(poll(&bell, false), (pending, 2, true));
         assert_eq!(poll(&bell, false), (pending, 1, true));
-        assert_eq!(poll(&bell, true), (ready, 1, true));
+        assert_eq!(poll(&bell, true), (ready, 1, false));
         assert_eq!(poll(&bell, true), (ready, 1, false));
         assert!(!bell.is_listened_to());
     }
