@@ -43,7 +43,7 @@ impl Listening {
         if let Some(found) = ready() {
             self.bell.note_wait(was_waiting);
             // Whoever polls may use the waker again, where nobody else has it any more.
-            self.bell.forget_task(&self.key);
+            self.bell.forget_task(&mut self.key);
             return Poll::Ready(found);
         }
         self.is_waiting = true;
@@ -53,7 +53,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.bell.forget_task(&self.key);
+        self.bell.forget_task(&mut self.key);
     }
 }
 

@@ -99,7 +99,7 @@ impl Listeners {
     }
 }
 
-/// Where a future remembers its place at a [`Bell`].
+/// Where a future remembers its place at a [`Bell`]; zero where it has none.
 #[derive(Default, Debug)]
 pub(crate) struct TaskKey(u64);
 
@@ -333,11 +333,15 @@ impl Bell {
         None
     }
 
-    /// Takes back a [`Bell::wake_task`]: its future is done or given up.
-    pub(crate) fn forget_task(&self, key: &TaskKey) {
+    /// Takes back a [`Bell::wake_task`], if there was one: its future is done or given up.
+    pub(crate) fn forget_task(&self, key: &mut TaskKey) {
+        let TaskKey(key) = std::mem::take(key);
+        if key == 0 {
+            return;
+        }
         let forgotten = {
             let mut listeners = lock(&self.listeners);
-            let at = listeners.tasks.iter().position(|it| it.key == key.0);
+            let at = listeners.tasks.iter().position(|it| it.key == key);
             at.map(|at| listeners.tasks.swap_remove(at))
         };
         self.leave(forgotten.as_slice());

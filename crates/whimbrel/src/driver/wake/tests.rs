@@ -14,11 +14,11 @@ fn nobody_is_counted_who_no_longer_listens() {
     bell.wake_task(&mut first, Waker::noop());
     bell.wake_task(&mut second, Waker::noop());
     assert_eq!(listening(&bell), 2);
-    bell.forget_task(&first);
+    bell.forget_task(&mut first);
     assert_eq!(listening(&bell), 1);
     bell.ring();
     assert_eq!(listening(&bell), 0);
-    bell.forget_task(&second);
+    bell.forget_task(&mut second);
     assert_eq!(listening(&bell), 0);
     bell.attach(&other);
     bell.detach(&other);
