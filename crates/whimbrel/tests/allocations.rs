@@ -143,8 +143,9 @@ impl<T: DdsType + Numbered> Waiting<T> {
             }
             By::Timeout => Self::Timeout,
             By::WaitSet => {
-                let any = (ViewStates::ANY, InstanceStates::ANY);
-                let condition = reader.create_readcondition(SampleState::NotRead, any.0, any.1);
+                let unread = SampleState::NotRead;
+                let condition =
+                    reader.create_readcondition(unread, ViewStates::ANY, InstanceStates::ANY);
                 let wait_set = WaitSet::new();
                 wait_set.attach(condition.clone());
                 Self::WaitSet(wait_set, condition, Vec::with_capacity(1))

@@ -165,12 +165,7 @@ impl<T: DdsType> DataReader<T> {
             max_samples,
             ..Selector::ALL
         };
-        match self.inner.core.glance(&selector, true) {
-            Glance::Nothing => {}
-            Glance::One(one) => out.extend(self.of(one)),
-            Glance::More => self.fetch_more(&selector, true, |samples| out.extend(samples)),
-        }
-        Ok(())
+        self.fetch_decoded(&selector, true, |samples| out.extend(samples))
     }
 
     /// Takes the samples that `selector` picks: by states, instance and number.

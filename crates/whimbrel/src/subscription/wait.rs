@@ -25,11 +25,7 @@ impl<T: DdsType> DataReader<T> {
                 .ok()
                 .filter(|samples| !samples.is_empty())
         };
-        self.inner
-            .core
-            .bell
-            .wait_until(clock::deadline(timeout), taken)
-            .ok_or(Error::Timeout)
+        self.wait_until(timeout, taken)
     }
 
     /// As [`DataReader::take_timeout`], but appends to `out` what is there, and allocates nothing
@@ -48,11 +44,7 @@ impl<T: DdsType> DataReader<T> {
             self.take_into(max_samples, out).ok()?;
             (out.len() > before).then_some(())
         };
-        self.inner
-            .core
-            .bell
-            .wait_until(clock::deadline(timeout), taken)
-            .ok_or(Error::Timeout)
+        self.wait_until(timeout, taken)
     }
 
     /// Waits until there is something not read yet.
@@ -68,11 +60,7 @@ impl<T: DdsType> DataReader<T> {
                 .has_matching(unread, ViewStates::ANY, InstanceStates::ANY)
                 .then_some(())
         };
-        self.inner
-            .core
-            .bell
-            .wait_until(clock::deadline(timeout), ready)
-            .ok_or(Error::Timeout)
+        self.wait_until(timeout, ready)
     }
 
     /// Waits until all history of the matched durable writers has arrived.
@@ -83,9 +71,7 @@ impl<T: DdsType> DataReader<T> {
     pub fn wait_for_historical_data(&self, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
         let done = || core.lock().machine.has_history().then_some(());
-        core.bell
-            .wait_until(clock::deadline(timeout), done)
-            .ok_or(Error::Timeout)
+        self.wait_until(timeout, done)
     }
 
     /// Waits until `count` writers are matched in both directions.
@@ -95,8 +81,17 @@ impl<T: DdsType> DataReader<T> {
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
         let done = || (core.ready_count() >= count).then_some(());
-        core.bell
-            .wait_until(clock::deadline(timeout), done)
-            .ok_or(Error::Timeout)
+        self.wait_until(timeout, done)
+    }
+
+    /// What `ready` gives, as soon as it gives something.
+    fn wait_until<R>(
+        &self,
+        timeout: StdDuration,
+        ready: impl FnMut() -> Option<R>,
+    ) -> Result<R, Error> {
+        let deadline = clock::deadline(timeout);
+        let found = self.inner.core.bell.wait_until(deadline, ready);
+        found.ok_or(Error::Timeout)
     }
 }

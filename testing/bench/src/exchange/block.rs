@@ -22,7 +22,7 @@ pub struct Block {
 
 impl Block {
     /// The block `order` of samples that hold what `sample` does, but for the first octet of the
-    /// last one, which is [`LAST`] where each is sent by [`Block::send`].
+    /// last one, which is [`LAST`].
     pub fn new(order: Order, mut sample: Msg) -> Self {
         sample.seq = 0;
         let mut last = sample.payload.to_vec();
@@ -107,7 +107,7 @@ impl Block {
         let mut ns = vec![1; self.order.count];
         ns.clear();
         while ns.len() < self.order.count {
-            self.sample.seq += 1;
+            self.next();
             let begun_ns = now_ns();
             writer
                 .write(&self.sample)

@@ -3,8 +3,8 @@
 use super::rows::Row;
 use crate::goal::{Goal, Side};
 
-/// Percent of a core: what a stream of 1 kHz costs both processes beyond what it
-/// costs those that block is to be less.
+/// Percent of a core: a stream of 1 kHz is to cost both processes less beyond what it costs those
+/// that block.
 const STEADY_PERCENT: f64 = 2.0;
 
 /// As [`STEADY_PERCENT`] where nothing happens: none, but for what the clock of the system shows.
