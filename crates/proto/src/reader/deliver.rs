@@ -98,7 +98,6 @@ impl Reader {
             self.deliver_best_effort(writer, sequence, arrived);
             return Ok(());
         }
-        let bytes = arrived.payload.len();
         let has_place = |proxy: &WriterProxy| proxy.has_place(sequence, bytes, &self.config);
         if !self.writers.get(&writer).is_some_and(has_place) {
             return Err(Reject::new(RejectKind::Limit, 0));

@@ -30,7 +30,7 @@ impl Waiting {
     /// Octets that it holds beside its place.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Change(change) => change.payload.len(),
+            Self::Change(change) => change.payload.slab_len(),
             Self::Batch(batch) => batch.bytes,
         }
     }

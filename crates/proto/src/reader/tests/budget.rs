@@ -153,3 +153,27 @@ fn what_came_early_gives_way_to_what_everything_waits_for() {
     assert_eq!(taken[..3], [1, 2, 3]);
     assert!(budget.held() <= budget.max());
 }
+
+#[test]
+fn what_came_early_counts_with_the_slab_that_it_keeps() {
+    let (mut reader, budget) = thrifty(20_000, |_| {});
+    reader.handle_matched(NOW, matched(true));
+    reader
+        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 90, 1, false))
+        .unwrap();
+    let in_slab = |number: i64| {
+        let slab = SharedBytes::copy_from(&[7; 2000]);
+        let payload = slab.slice(0..8).unwrap();
+        Incoming {
+            payload,
+            ..data(number)
+        }
+    };
+    let early = (2..90).filter(|number| reader.handle_data(NOW, in_slab(*number)).is_ok());
+    assert!((3..10).contains(&early.count()));
+    assert!(budget.held() > 10_000);
+    // What waited moves to where it is read, and is to fit there as well.
+    reader.handle_data(NOW, in_slab(1)).unwrap();
+    assert!(budget.held() <= budget.max(), "{}", budget.held());
+    assert!(taken(&mut reader).len() >= 3);
+}
