@@ -28,7 +28,9 @@ pub struct RecvBatch {
     interrupts: usize,
     /// Octets of the last datagram.
     last_bytes: usize,
-    /// How many came after a large one, were no larger and waited beside others.
+    /// The only datagram of the last call came after a large one and is no larger.
+    may_be_part: bool,
+    /// How many such did not come alone, less those that did.
     parts: usize,
 }
 
@@ -38,6 +40,10 @@ const PART_BYTES_MIN: usize = 1000;
 /// So many that were no larger than a large one before them may be such parts: all but the last are
 /// of one size, and they do not come one by one.
 const PARTS_MIN: usize = 16;
+
+/// What one counts that was received alone but had waited: for more than the first of its kind,
+/// which had to be waited for, takes away.
+const WAITED_COUNTS: usize = 3;
 
 impl RecvBatch {
     /// Octets in a slab at least: the largest UDP payload fits.
@@ -63,6 +69,7 @@ impl RecvBatch {
             is_drained: false,
             interrupts: 0,
             last_bytes: 0,
+            may_be_part: false,
             parts: 0,
         }
     }
@@ -111,6 +118,15 @@ impl RecvBatch {
         is_only.then(|| self.datagrams.pop()).flatten()
     }
 
+    /// Tells that the only datagram of the last call had been there before it: it came with others
+    /// then, and might have come joined.
+    #[inline(always)]
+    pub fn note_waited(&mut self) {
+        if std::mem::take(&mut self.may_be_part) {
+            self.parts = self.parts.saturating_add(WAITED_COUNTS);
+        }
+    }
+
     /// True once datagrams came that could have come joined.
     pub(super) const fn has_parts(&self) -> bool {
         self.parts >= PARTS_MIN
@@ -129,6 +145,7 @@ impl RecvBatch {
         self.datagrams.clear();
         self.interrupts = 0;
         self.is_drained = false;
+        self.may_be_part = false;
         while self.empty.len() < self.room {
             self.empty.push(self.pool.take());
         }
@@ -191,10 +208,12 @@ impl RecvBatch {
             let held_up = self.pool.is_held_up() || count > 1;
             let is_part = self.last_bytes >= PART_BYTES_MIN && all.len() <= self.last_bytes;
             self.last_bytes = all.len();
-            self.parts = match count {
-                1 => self.parts / 2,
-                _ => self.parts.saturating_add(usize::from(is_part)),
-            };
+            if count == 1 {
+                self.parts = self.parts.saturating_sub(1);
+                self.may_be_part = is_part;
+            } else {
+                self.parts = self.parts.saturating_add(usize::from(is_part));
+            }
             let each = meta.joined_bytes;
             if each == 0 || each >= all.len() {
                 self.datagrams.push(meta.datagram(all, (true, held_up)));

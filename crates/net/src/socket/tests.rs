@@ -605,6 +605,30 @@ fn two_parts_of_which_the_last_is_shorter_come_joined_too() {
 }
 
 #[test]
+fn parts_that_are_received_one_by_one_come_joined_where_all_but_the_first_had_waited() {
+    for sizes in [[1300, 700], [1300, 1300]] {
+        let (sender, receiver) = (v4(), v4());
+        receiver.set_packet_info(false).unwrap();
+        receiver.receive_joined_once_useful();
+        let mut batch = RecvBatch::new(1, 8);
+        let mut exchange = |waited: bool| {
+            for (at, size) in sizes.into_iter().enumerate() {
+                let _ = sender.send(receiver.local_addr(), &[&[5; 1300][..size]]);
+                receive(&receiver, 1, &mut batch);
+                if waited && at > 0 {
+                    batch.note_waited();
+                }
+            }
+        };
+        // Few of those that come alone had waited: whoever is driven off its core finds such.
+        (0..60).for_each(|turn| exchange(turn % 3 == 0));
+        assert!(receiver.joining.is_wanted(), "{sizes:?}");
+        (0..20).for_each(|_| exchange(true));
+        assert!(!receiver.joining.is_wanted(), "{sizes:?}");
+    }
+}
+
+#[test]
 fn received_plainly_datagrams_tell_their_source_and_whether_they_were_cut() {
     let receiver = v4();
     receiver.set_packet_info(false).unwrap();

@@ -26,6 +26,12 @@ impl Room {
         }
     }
 
+    /// Whether a receive that took so long found something there.
+    #[inline(always)]
+    pub(super) fn found_at_once(took: Duration) -> bool {
+        took < AT_ONCE
+    }
+
     /// Whether to ask for several the next time, after a call that `asked` for several or not, took
     /// so long and gave `count`.
     pub(super) fn wants_several(&mut self, asked: bool, took: Duration, count: usize) -> bool {
@@ -35,7 +41,7 @@ impl Room {
             self.wanted = self.wanted.saturating_mul(2).min(WANTED_MAX);
             self.at_once = 0;
         }
-        if took >= AT_ONCE {
+        if !Self::found_at_once(took) {
             self.at_once = 0;
             return false;
         }

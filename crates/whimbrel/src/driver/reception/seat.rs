@@ -6,6 +6,7 @@ use std::time::Duration as StdDuration;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::{RecvBatch, UdpSocket};
 
+use super::room::Room;
 use super::{Desk, Proof, ROUNDS_MAX, Reception};
 use crate::driver::audience;
 use crate::driver::clock;
@@ -94,6 +95,7 @@ impl Seat {
             if deadline.is_some_and(|at| at <= desk.seen_at) {
                 break Waited::TimedOut;
             }
+            let started = desk.seen_at;
             let Ok(received) = contain(|| reception.wait_once(&mut desk, deadline, &is_rung))
             else {
                 reception.count_fault();
@@ -101,6 +103,10 @@ impl Seat {
             };
             if desk.proof != Proof::Given {
                 break Waited::Moved;
+            }
+            if self.for_others > 0 && Room::found_at_once(desk.seen_at.since(started)) {
+                // Nobody has sent since the last one came, which was not enough for anybody.
+                desk.batch.note_waited();
             }
             if is_rung() {
                 self.for_others = 0;
