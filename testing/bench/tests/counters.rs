@@ -56,6 +56,36 @@ fn count(run: u32) -> String {
     text
 }
 
+/// Every way of receiving that is counted.
+const WAYS: [&str; 10] = [
+    "listener",
+    "waitset",
+    "take",
+    "async",
+    "automatic",
+    "automatic-listener",
+    "automatic-waitset",
+    "automatic-async",
+    "best-effort",
+    "keyed",
+];
+
+/// Has `check` look at what each message took in the way `way`.
+fn check_calls(text: &str, way: &str, check: &mut impl FnMut(String, f64)) {
+    for (kind, bound) in [
+        ("sends", CALLS_MAX),
+        ("receives", CALLS_MAX),
+        ("waits", WAITS_MAX),
+        ("futexes", FUTEXES_MAX),
+    ] {
+        check(format!("{way}.{kind}-per-message"), bound);
+    }
+    for kind in ["sends", "receives"] {
+        let name = format!("{way}.{kind}-per-message");
+        assert!(figure(text, &name) >= 1.0, "{name}:\n{text}");
+    }
+}
+
 /// Every figure that is beyond its bound.
 fn beyond(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -65,28 +95,20 @@ fn beyond(text: &str) -> Vec<String> {
             found.push(format!("{name}: {figure}, at most {bound}"));
         }
     };
-    for mode in [
-        "listener",
-        "waitset",
-        "take",
-        "async",
-        "best-effort",
-        "keyed",
-    ] {
-        for (kind, bound) in [
-            ("sends", CALLS_MAX),
-            ("receives", CALLS_MAX),
-            ("waits", WAITS_MAX),
-            ("futexes", FUTEXES_MAX),
-        ] {
-            check(format!("calls.{mode}.{kind}-per-message"), bound);
-        }
-        for kind in ["sends", "receives"] {
-            let name = format!("calls.{mode}.{kind}-per-message");
-            assert!(figure(text, &name) >= 1.0, "{name}:\n{text}");
+    for placement in ["one-core", "two-cores"] {
+        for mode in WAYS {
+            check_calls(text, &format!("calls.{placement}.{mode}"), &mut check);
         }
     }
-    check("calls.stream.acknacks-per-sample".into(), ACKNACKS_MAX);
+    for pace in ["two-cores.steady", "two-cores.full", "one-core.full"] {
+        for size in [64, 1024, 8192] {
+            let stream = format!("calls.stream.{pace}.{size}");
+            check(format!("{stream}.acknacks-per-sample"), ACKNACKS_MAX);
+            check(format!("{stream}.sends-per-sample"), CALLS_MAX);
+            check(format!("{stream}.receives-per-sample"), CALLS_MAX);
+            check(format!("{stream}.waits-per-sample"), WAITS_MAX);
+        }
+    }
     check(
         "calls.12-readers.on.sends-per-message".into(),
         MANY_READERS_MAX,

@@ -11,8 +11,11 @@ use std::time::Duration;
 pub(super) struct Kind {
     pub(super) name: &'static str,
     events: &'static [&'static str],
+    /// Which of them count; all where it is empty.
+    filter: &'static str,
 }
 
+/// What is counted. Who polls looks in vain; what it receives are looks that found something.
 pub(super) const COUNTED: &[Kind] = &[
     kind("calls", &["raw_syscalls:sys_enter"]),
     kind(
@@ -24,13 +27,22 @@ pub(super) const COUNTED: &[Kind] = &[
         ],
     ),
     kind(
-        "receives",
+        "looks",
         &[
             "syscalls:sys_enter_recvfrom",
             "syscalls:sys_enter_recvmsg",
             "syscalls:sys_enter_recvmmsg",
         ],
     ),
+    Kind {
+        name: "receives",
+        events: &[
+            "syscalls:sys_exit_recvfrom",
+            "syscalls:sys_exit_recvmsg",
+            "syscalls:sys_exit_recvmmsg",
+        ],
+        filter: "ret > 0",
+    },
     kind(
         "waits",
         &[
@@ -48,7 +60,11 @@ pub(super) const COUNTED: &[Kind] = &[
 ];
 
 const fn kind(name: &'static str, events: &'static [&'static str]) -> Kind {
-    Kind { name, events }
+    Kind {
+        name,
+        events,
+        filter: "",
+    }
 }
 
 /// Until then the counter is in place.
@@ -113,22 +129,40 @@ impl Counter {
     /// # Errors
     /// `perf` is missing.
     pub(super) fn start(id: u32) -> Result<Self, String> {
-        let events: Vec<&str> = COUNTED.iter().flat_map(|it| it.events).copied().collect();
-        let child = Command::new("perf")
-            .args([
-                "stat",
-                "-x,",
-                "-e",
-                &events.join(","),
-                "-p",
-                &id.to_string(),
-            ])
+        let [counter] = Self::start_in([id])?;
+        Ok(counter)
+    }
+
+    /// Counts in each process of `ids`.
+    ///
+    /// # Errors
+    /// `perf` is missing.
+    pub(super) fn start_in<const N: usize>(ids: [u32; N]) -> Result<[Self; N], String> {
+        let counters = ids.into_iter().map(Self::placed);
+        let counters = counters.collect::<Result<Vec<_>, _>>()?;
+        thread::sleep(PLACING);
+        counters
+            .try_into()
+            .map_err(|_| "not one for each".to_owned())
+    }
+
+    /// On its way to the process `id`.
+    fn placed(id: u32) -> Result<Self, String> {
+        let mut command = Command::new("perf");
+        command.args(["stat", "-x,"]);
+        for kind in COUNTED {
+            command.args(["-e", &kind.events.join(",")]);
+            if !kind.filter.is_empty() {
+                command.args(["--filter", kind.filter]);
+            }
+        }
+        let child = command
+            .args(["-p", &id.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("perf: {error}: cargo xtask setup"))?;
-        thread::sleep(PLACING);
         Ok(Self(child))
     }
 

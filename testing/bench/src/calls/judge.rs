@@ -1,7 +1,7 @@
 //! The goals of system calls per message.
 
-use super::count::Counts;
-use crate::contestant::{Contestant, Product};
+use super::rows::Row;
+use crate::contestant::Product;
 use crate::goal::{Goal, Side};
 
 /// At most one acknowledgment or heartbeat for ten samples, sent or received.
@@ -21,14 +21,18 @@ const BOUNDS: [(&str, f64); 4] = [
 ];
 
 /// The bounds of every way in which Whimbrel receives.
-pub(super) fn goals(figures: &[(Contestant, Counts)]) -> Vec<Goal> {
-    let ours = figures
+pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
+    let ours = rows
         .iter()
-        .filter(|it| it.0.product == Product::Whimbrel);
-    let judged = ours.flat_map(|(contestant, counts)| {
+        .filter(|it| it.contestant.product == Product::Whimbrel);
+    let judged = ours.flat_map(|row| {
         BOUNDS.map(|(kind, bound)| Goal {
-            name: format!("calls.{}.{kind}-per-message", contestant.mode.name()),
-            measured: counts.of(kind),
+            name: format!(
+                "calls.{}.{}.{kind}-per-message",
+                row.placement,
+                row.contestant.mode.name()
+            ),
+            measured: row.per_message.of(kind),
             at: String::new(),
             side: Side::AtMost,
             bound,
@@ -39,17 +43,25 @@ pub(super) fn goals(figures: &[(Contestant, Counts)]) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::count::Counts;
     use super::*;
-    use crate::contestant::Mode;
+    use crate::contestant::{Contestant, Mode};
+    use crate::placement::Placement;
+
+    fn row(product: Product, per_message: Counts) -> Row {
+        let mode = Mode::Take;
+        Row {
+            contestant: Contestant { product, mode },
+            placement: Placement::OneCore,
+            per_message,
+        }
+    }
 
     #[test]
     fn one_wait_for_each_and_hardly_a_futex_is_the_most() {
-        let mode = Mode::Take;
-        let product = Product::Whimbrel;
         let met = |kind: &str, count: f64| {
-            let counts = Counts::with(kind, count);
-            let goals = goals(&[(Contestant { product, mode }, counts)]);
-            let name = format!("calls.take.{kind}-per-message");
+            let goals = goals(&[row(Product::Whimbrel, Counts::with(kind, count))]);
+            let name = format!("calls.one-core.take.{kind}-per-message");
             goals.iter().any(|it| it.name == name && it.met())
         };
         assert!(met("waits", 1.0) && !met("waits", 1.01));
@@ -58,13 +70,10 @@ mod tests {
 
     #[test]
     fn only_we_are_judged_and_what_was_not_counted_is_missed() {
-        let of = |product| {
-            let mode = Mode::Take;
-            (Contestant { product, mode }, Counts::default())
-        };
+        let of = |product| row(product, Counts::default());
         let goals = goals(&[of(Product::Whimbrel), of(Product::Cyclone)]);
         assert_eq!(goals.len(), BOUNDS.len());
         assert!(goals.iter().all(|it| !it.met()));
-        assert_eq!(goals[3].name, "calls.take.futexes-per-message");
+        assert_eq!(goals[3].name, "calls.one-core.take.futexes-per-message");
     }
 }

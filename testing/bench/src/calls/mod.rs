@@ -4,6 +4,7 @@
 mod count;
 mod judge;
 mod readers;
+mod rows;
 mod segments;
 mod stream;
 
@@ -13,10 +14,11 @@ use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::protocol::Order;
-use crate::report::{Record, Report, Table};
+use crate::report::Report;
 use crate::stage::Stage;
 
-use count::{COUNTED, Counter, Counts};
+use count::Counter;
+use rows::Row;
 
 /// Octets of payload.
 const SIZE: usize = 64;
@@ -26,25 +28,16 @@ const MESSAGES_QUICK: usize = 3000;
 /// Round trips before any is counted, so that everything has found its size.
 const WARM: usize = 500;
 
-/// Counts per message of one contestant.
-#[derive(Clone, Debug)]
-struct Row {
-    contestant: Contestant,
-    per_message: Counts,
-}
+/// Where the two processes run. Threads that meet on different cores contend for what they share;
+/// those on one core do so where one loses it with a lock.
+const PLACEMENTS: [Placement; 2] = [Placement::OneCore, Placement::TwoCores];
 
 /// Runs the bench and gives what it found.
 ///
 /// # Errors
 /// Somebody is missing, does not start or stalls; the kernel lets nobody count.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
-    let wanted = |it: &&Contestant| arguments.wants(&it.name());
-    let polls = |mode: Mode| {
-        mode.without_polling().is_some() || matches!(mode, Mode::Calls | Mode::Spinning)
-    };
-    let on_purpose = |it: &&Contestant| !polls(it.mode);
-    let all = USUAL.iter().filter(on_purpose).chain(BESIDE);
-    let contestants: Vec<&Contestant> = all.filter(wanted).collect();
+    let contestants = contestants(|name| arguments.wants(name));
     if contestants.is_empty() {
         return Err("nobody of this name".to_owned());
     }
@@ -60,78 +53,74 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("messages".into(), messages.to_string());
     facts.insert("size_bytes".into(), SIZE.to_string());
-    let stage = Stage::new(Placement::OneCore)?;
     let mut rows = Vec::new();
-    for (domain, contestant) in contestants.into_iter().enumerate() {
-        let mut pair = Pair::start(*contestant, &programs, &stage.seats(), domain + 1)?;
-        pair.wait_until_ready()?;
-        let order = |count| Order {
-            size: SIZE,
-            count,
-            warm: 0,
-        };
-        pair.round(order(WARM))?;
-        let counter = Counter::start(pair.answering().id())?;
-        pair.round(order(messages))?;
-        let per_message = counter.stop()?.per(messages);
-        rows.push(Row {
-            contestant: *contestant,
-            per_message,
-        });
+    for placement in PLACEMENTS {
+        rows.extend(count_all(&contestants, &programs, (placement, messages))?);
     }
+    let tables = PLACEMENTS.map(|it| rows::table(&rows, it));
     let mut report = Report {
         name: "calls",
         facts,
-        tables: vec![table(&rows)],
-        records: rows.iter().map(record).collect(),
-        goals: judge::goals(&figures(&rows)),
+        tables: tables.into(),
+        records: rows.iter().map(rows::record).collect(),
+        goals: judge::goals(&rows),
         partial: arguments.is_partial(),
     };
-    if rows
-        .iter()
-        .any(|it| it.contestant.product == Product::Whimbrel)
-    {
-        let counters = stream::count(&programs, &stage, (rows.len() + 1, SIZE))?;
-        report.tables.push(stream::table(counters));
-        report.records.push(stream::record(counters));
-        report.goals.push(stream::goal(counters));
-        let of_many = readers::count(&programs, &stage, rows.len() + 2)?;
-        report.tables.push(readers::table(&of_many));
-        report.records.extend(of_many.iter().map(readers::record));
-        report.goals.extend(readers::goals(&of_many));
-        let rows = segments::count(&programs)?;
-        report.tables.push(segments::table(&rows));
-        report.records.extend(rows.iter().map(segments::record));
-        report.goals.extend(segments::goals(&rows));
+    if products.contains(&Product::Whimbrel) {
+        add_own(&mut report, &programs, messages)?;
     }
     Ok(report)
 }
 
-fn figures(rows: &[Row]) -> Vec<(Contestant, Counts)> {
-    let pair = |row: &Row| (row.contestant, row.per_message.clone());
-    rows.iter().map(pair).collect()
+/// Everybody who waits for what comes, as far as `wanted`, with and without polling. Whoever only
+/// polls makes as many calls as there is time for.
+fn contestants(wanted: impl Fn(&str) -> bool) -> Vec<Contestant> {
+    let waits = |it: &&Contestant| !matches!(it.mode, Mode::Calls | Mode::Spinning);
+    let all = USUAL.iter().filter(waits).chain(BESIDE);
+    all.filter(|it| wanted(&it.name())).copied().collect()
 }
 
-fn record(row: &Row) -> Record {
-    let record = Record::new()
-        .text("product", row.contestant.product.name())
-        .text("mode", row.contestant.mode.name());
-    let with = |record: Record, kind: &'static str| record.number(kind, row.per_message.of(kind));
-    COUNTED.iter().map(|it| it.name).fold(record, with)
-}
-
-fn table(rows: &[Row]) -> Table {
-    let mut head = vec!["contestant".to_owned()];
-    head.extend(COUNTED.iter().map(|it| it.name.to_owned()));
-    let line = |row: &Row| {
-        let mut cells = vec![row.contestant.name()];
-        let values = COUNTED.iter().map(|it| row.per_message.of(it.name));
-        cells.extend(values.map(|value| format!("{value:.3}")));
-        cells
+/// Counts so many messages of each, so placed.
+fn count_all(
+    contestants: &[Contestant],
+    programs: &Programs,
+    (placement, messages): (Placement, usize),
+) -> Result<Vec<Row>, String> {
+    let stage = Stage::new(placement)?;
+    let order = |count| Order {
+        size: SIZE,
+        count,
+        warm: 0,
     };
-    Table {
-        title: "per message in the process that answers, on one core".to_owned(),
-        head,
-        lines: rows.iter().map(line).collect(),
-    }
+    let each = contestants.iter().enumerate();
+    each.map(|(domain, contestant)| {
+        let mut pair = Pair::start(*contestant, programs, &stage.seats(), domain + 1)?;
+        pair.wait_until_ready()?;
+        pair.round(order(WARM))?;
+        let counter = Counter::start(pair.answering().id())?;
+        pair.round(order(messages))?;
+        Ok(Row {
+            contestant: *contestant,
+            placement,
+            per_message: counter.stop()?.per(messages),
+        })
+    })
+    .collect()
+}
+
+/// What is counted of Whimbrel alone.
+fn add_own(report: &mut Report, programs: &Programs, messages: usize) -> Result<(), String> {
+    let flows = stream::count(programs, messages)?;
+    report.tables.push(stream::table(&flows));
+    report.records.extend(flows.iter().map(stream::record));
+    report.goals.extend(stream::goals(&flows));
+    let of_many = readers::count(programs)?;
+    report.tables.push(readers::table(&of_many));
+    report.records.extend(of_many.iter().map(readers::record));
+    report.goals.extend(readers::goals(&of_many));
+    let rows = segments::count(programs)?;
+    report.tables.push(segments::table(&rows));
+    report.records.extend(rows.iter().map(segments::record));
+    report.goals.extend(segments::goals(&rows));
+    Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::contestant::{Product, Programs};
 use crate::goal::{Goal, Side};
+use crate::placement::Placement;
 use crate::report::{Record, Table};
 use crate::stage::{Seat, Stage};
 use crate::stream::{Burst, Received, Sent};
@@ -36,18 +37,19 @@ pub(super) struct Row {
     sends: f64,
 }
 
-/// Counts them for each setting, in domains from `domain` on.
+/// Counts them for each setting.
 ///
 /// # Errors
 /// Somebody is missing, does not start, stalls or loses a sample; the kernel lets nobody count.
-pub(super) fn count(programs: &Programs, stage: &Stage, domain: usize) -> Result<Vec<Row>, String> {
+pub(super) fn count(programs: &Programs) -> Result<Vec<Row>, String> {
+    let stage = Stage::new(Placement::OneCore)?;
     let settings = ["on", "off"].into_iter().enumerate();
     settings
         .map(|(at, setting)| {
             let [seat, _] = stage
                 .seats()
                 .map(|seat| seat.with_variable((SETTING, setting)));
-            let sends = sends(programs, &seat, domain + at)?;
+            let sends = sends(programs, &seat, at + 1)?;
             Ok(Row { setting, sends })
         })
         .collect()

@@ -1,10 +1,15 @@
-//! What a reliable stream is asked and answers: counted by its writer.
+//! Reliable streams, of which each sample leaves in a message of its own: what both ends ask of the
+//! system, and what the writer asks and is answered.
 
+use std::fmt;
 use std::time::Duration;
 
+use super::count::{COUNTED, Counter, Counts};
+use super::rows::{cells_of, with_counts};
 use crate::contestant::{Product, Programs};
 use crate::exchange::{COUNTERS, Counters};
 use crate::goal::{Goal, Side};
+use crate::placement::Placement;
 use crate::report::{Record, Table};
 use crate::stage::Stage;
 use crate::stream::{Burst, Sent};
@@ -13,73 +18,218 @@ use crate::streamers::{Streamers, Streaming};
 /// How long a burst may take beyond its length.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// As fast as it can.
-const BURST: Burst = Burst { ms: 500, rate: 0 };
+/// Octets of payload.
+const SIZES: [usize; 3] = [64, 1024, 8192];
+
+/// Samples per second of a steady stream: they follow one another, and nobody waits for room.
+const STEADY_RATE: u64 = 5000;
+
+/// About as many come in a second where the writer waits for its reader now and then.
+const FULL_RATE: u64 = 50_000;
+
+/// So long each takes at least.
+const BURST_MS_MIN: u64 = 100;
+
+/// Before any is counted.
+const WARM: Burst = Burst {
+    ms: 200,
+    rate: STEADY_RATE,
+};
 
 /// At most one acknowledgment for so many samples.
 const SAMPLES_PER_ACKNACK: f64 = 10.0;
 
-/// Counts a stream of samples of `size` octets of which each sample leaves in a message of its own.
+/// A call for each sample, and one for an acknowledgement of ten at most.
+const CALLS: f64 = 1.0 + 1.0 / SAMPLES_PER_ACKNACK;
+
+/// At most one wait, by whatever call.
+const WAITS: f64 = 1.0;
+
+/// None, but for the odd thread that loses its core with a lock.
+const FUTEXES: f64 = 0.001;
+
+/// What streams, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    placement: Placement,
+    burst: Burst,
+    size: usize,
+}
+
+impl Flow {
+    fn is_steady(self) -> bool {
+        self.burst.rate > 0
+    }
+}
+
+impl fmt::Display for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pace = if self.is_steady() { "steady" } else { "full" };
+        write!(f, "{}.{pace}.{}", self.placement, self.size)
+    }
+}
+
+/// What was counted of a stream; of both ends per sample.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    flow: Flow,
+    counters: Counters,
+    writer: Counts,
+    reader: Counts,
+}
+
+/// Counts streams of every size and about `messages` samples, steady and as fast as they go.
 ///
 /// # Errors
-/// Somebody is missing, does not start or stalls.
-pub(super) fn count(
+/// Somebody is missing, does not start or stalls; the kernel lets nobody count.
+pub(super) fn count(programs: &Programs, messages: usize) -> Result<Vec<Row>, String> {
+    let ms = |rate: u64| (messages as u64 * 1000 / rate).max(BURST_MS_MIN);
+    let steady = Burst {
+        ms: ms(STEADY_RATE),
+        rate: STEADY_RATE,
+    };
+    let full = Burst {
+        ms: ms(FULL_RATE),
+        rate: 0,
+    };
+    // A writer that keeps its rate keeps its core, so a steady stream needs two.
+    let kinds = [
+        (Placement::TwoCores, steady),
+        (Placement::TwoCores, full),
+        (Placement::OneCore, full),
+    ];
+    let mut rows = Vec::new();
+    for (placement, burst) in kinds {
+        let stage = Stage::new(placement)?;
+        for (at, size) in SIZES.into_iter().enumerate() {
+            let flow = Flow {
+                placement,
+                burst,
+                size,
+            };
+            rows.push(count_one(programs, &stage, (flow, at + 1))?);
+        }
+    }
+    Ok(rows)
+}
+
+fn count_one(
     programs: &Programs,
     stage: &Stage,
-    (domain, size): (usize, usize),
-) -> Result<Counters, String> {
+    (flow, domain): (Flow, usize),
+) -> Result<Row, String> {
     let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
         mode: "unbundled",
         readers: 1,
-        size,
+        size: flow.size,
         domain,
     };
     let mut these = Streamers::start("stream", &program, &stage.seats(), streaming)?;
     these.wait_until_ready()?;
+    let _: Sent = these.writer.ask(&WARM.to_string(), PATIENCE)?.parse()?;
+    let [reader] = these.readers.as_slice() else {
+        return Err("not one reader".to_owned());
+    };
+    let [writes, reads] = Counter::start_in([these.writer.id(), reader.id()])?;
     let before: Counters = these.writer.ask(COUNTERS, PATIENCE)?.parse()?;
-    let _: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
+    let sent: Sent = these
+        .writer
+        .ask(&flow.burst.to_string(), PATIENCE)?
+        .parse()?;
     let after: Counters = these.writer.ask(COUNTERS, PATIENCE)?.parse()?;
-    Ok(after.since(before))
+    let samples = sent.written as usize;
+    let [writer, reader] = [writes.stop()?.per(samples), reads.stop()?.per(samples)];
+    Ok(Row {
+        flow,
+        counters: after.since(before),
+        writer,
+        reader,
+    })
 }
 
-/// That readers of a stream answer seldom.
-pub(super) fn goal(counters: Counters) -> Goal {
-    Goal {
-        name: "calls.stream.acknacks-per-sample".to_owned(),
-        measured: per_sample(counters, counters.acknacks),
-        at: format!("{} of {} samples", counters.acknacks, counters.written),
+/// That readers answer seldom, that each sample leaves and comes by one call, and that nobody waits
+/// for a lock where nobody waits for room.
+pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
+    rows.iter().flat_map(goals_of).collect()
+}
+
+fn goals_of(row: &Row) -> Vec<Goal> {
+    let at_most = |name: &str, measured: f64, bound: f64| Goal {
+        name: format!("calls.stream.{}.{name}-per-sample", row.flow),
+        measured,
+        at: format!("{} samples", row.counters.written),
         side: Side::AtMost,
-        bound: 1.0 / SAMPLES_PER_ACKNACK,
+        bound,
+    };
+    let Counters { acknacks, .. } = row.counters;
+    let acknacks = per_sample(row.counters, acknacks);
+    let mut goals = vec![
+        at_most("acknacks", acknacks, 1.0 / SAMPLES_PER_ACKNACK),
+        at_most("sends", row.writer.of("sends"), CALLS),
+        at_most("receives", row.reader.of("receives"), CALLS),
+        at_most("waits", row.reader.of("waits"), WAITS),
+    ];
+    if row.flow.is_steady() {
+        let futexes = row.writer.of("futexes") + row.reader.of("futexes");
+        goals.push(at_most("futexes", futexes, FUTEXES));
     }
+    goals
 }
 
 /// For CSV and JSON.
-pub(super) fn record(counters: Counters) -> Record {
-    Record::new()
+pub(super) fn record(row: &Row) -> Record {
+    let counters = row.counters;
+    let record = Record::new()
         .text("product", Product::Whimbrel.name())
         .text("mode", "stream")
+        .text("placement", row.flow.placement.name())
+        .number("size_bytes", row.flow.size as f64)
+        .number("rate_wanted", row.flow.burst.rate as f64)
         .number("samples", counters.written as f64)
         .number("heartbeats", per_sample(counters, counters.heartbeats))
         .number("acknacks", per_sample(counters, counters.acknacks))
-        .number("repairs", per_sample(counters, counters.repairs))
+        .number("repairs", per_sample(counters, counters.repairs));
+    let record = with_counts(record, "writer_", &row.writer);
+    with_counts(record, "reader_", &row.reader)
 }
 
 /// For people.
-pub(super) fn table(counters: Counters) -> Table {
-    let of = |count| format!("{:.4}", per_sample(counters, count));
+pub(super) fn table(rows: &[Row]) -> Table {
+    let mut head = [
+        "stream",
+        "samples",
+        "heartbeats",
+        "acknacks",
+        "repairs",
+        "end",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    head.extend(COUNTED.iter().map(|it| it.name.to_owned()));
     Table {
-        title: "per sample of a reliable stream, counted by its writer".to_owned(),
-        head: ["samples", "heartbeats", "acknacks", "repairs"]
-            .map(str::to_owned)
-            .to_vec(),
-        lines: vec![vec![
-            counters.written.to_string(),
-            of(counters.heartbeats),
-            of(counters.acknacks),
-            of(counters.repairs),
-        ]],
+        title: "per sample of a reliable stream, in the processes that write and read".to_owned(),
+        head,
+        lines: rows.iter().flat_map(lines).collect(),
     }
+}
+
+fn lines(row: &Row) -> [Vec<String>; 2] {
+    let counters = row.counters;
+    let of = |count| format!("{:.4}", per_sample(counters, count));
+    let mut writer = vec![
+        row.flow.to_string(),
+        counters.written.to_string(),
+        of(counters.heartbeats),
+        of(counters.acknacks),
+        of(counters.repairs),
+        "writer".to_owned(),
+    ];
+    writer.extend(cells_of(&row.writer));
+    let mut reader = vec![String::new(); 5];
+    reader.push("reader".to_owned());
+    reader.extend(cells_of(&row.reader));
+    [writer, reader]
 }
 
 fn per_sample(counters: Counters, count: u64) -> f64 {
@@ -90,19 +240,49 @@ fn per_sample(counters: Counters, count: u64) -> f64 {
 mod tests {
     use super::*;
 
+    const FULL: Burst = Burst { ms: 1, rate: 0 };
+    const STEADY: Burst = Burst { ms: 1, rate: 1 };
+
+    fn row(burst: Burst, written: u64, acknacks: u64) -> Row {
+        let flow = Flow {
+            placement: Placement::TwoCores,
+            burst,
+            size: 64,
+        };
+        Row {
+            flow,
+            counters: Counters {
+                written,
+                acknacks,
+                ..Counters::default()
+            },
+            writer: Counts::with("futexes", 0.0006),
+            reader: Counts::with("futexes", 0.0006),
+        }
+    }
+
+    fn met(row: &Row, name: &str) -> Option<bool> {
+        let name = format!("calls.stream.{}.{name}-per-sample", row.flow);
+        let goals = goals_of(row);
+        goals.iter().find(|it| it.name == name).map(Goal::met)
+    }
+
     #[test]
     fn one_answer_to_ten_samples_is_the_most_and_none_written_is_no_figure() {
-        let of = |written, acknacks| Counters {
-            written,
-            acknacks,
-            ..Counters::default()
-        };
-        for (counters, met) in [
-            (of(1000, 100), true),
-            (of(1000, 101), false),
-            (of(0, 0), false),
-        ] {
-            assert_eq!(goal(counters).met(), met, "{counters:?}");
+        for (written, acknacks, is_met) in [(1000, 100, true), (1000, 101, false), (0, 0, false)] {
+            let row = row(FULL, written, acknacks);
+            assert_eq!(met(&row, "acknacks"), Some(is_met), "{row:?}");
         }
+    }
+
+    #[test]
+    fn locks_are_judged_of_both_ends_where_nobody_waits_for_room() {
+        assert_eq!(met(&row(STEADY, 1000, 0), "futexes"), Some(false));
+        assert_eq!(met(&row(FULL, 1000, 0), "futexes"), None);
+        assert_eq!(
+            met(&row(FULL, 1000, 0), "sends"),
+            Some(false),
+            "not counted"
+        );
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn text(facts: &Facts, records: &[Record]) -> String {
     }
     let mut names = Vec::new();
     for record in records {
-        let own: Vec<&str> = record.0.iter().map(|(name, _)| *name).collect();
+        let own: Vec<&str> = record.0.iter().map(|(name, _)| &**name).collect();
         if own != names {
             if !names.is_empty() {
                 text.push('\n');

@@ -55,7 +55,7 @@ fn measurement(record: &Record) -> String {
             Value::Text(text) => json!(text),
             Value::Number(number) => json!(number),
         };
-        ((*name).to_owned(), value)
+        (name.to_string(), value)
     });
     Json::Object(values.collect()).to_string()
 }

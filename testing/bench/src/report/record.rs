@@ -1,8 +1,10 @@
 //! A measurement on its way to CSV and JSON.
 
+use std::borrow::Cow;
+
 /// One measurement: named values in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Record(pub(super) Vec<(&'static str, Value)>);
+pub struct Record(pub(super) Vec<(Cow<'static, str>, Value)>);
 
 /// A value of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,14 +24,14 @@ impl Record {
     /// Adds words.
     #[must_use]
     pub fn text(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.0.push((name, Value::Text(value.into())));
+        self.0.push((name.into(), Value::Text(value.into())));
         self
     }
 
     /// Adds a figure.
     #[must_use]
-    pub fn number(mut self, name: &'static str, value: f64) -> Self {
-        self.0.push((name, Value::Number(value)));
+    pub fn number(mut self, name: impl Into<Cow<'static, str>>, value: f64) -> Self {
+        self.0.push((name.into(), Value::Number(value)));
         self
     }
 
