@@ -11,7 +11,7 @@ usage: whimbrel-bench BENCH [OPTION]...
   latency            ping-pong: one-way latency, and where the median goes
   throughput         one writer, one and four readers: rate, loss, work per sample
   calls              system calls and switches per message, counted by the kernel
-  polling            what polling before blocking costs: at 1 kHz, idle, among busy threads
+  polling            what polling before blocking costs: at 1 kHz, idle, among busy processes
   footprint          memory, threads, work at idle, start to matched, size of the binary
 
   --quick            about a minute: fewer sizes, messages and repetitions

@@ -10,7 +10,7 @@ const STEADY_PERCENT: f64 = 2.0;
 /// As [`STEADY_PERCENT`] where nothing happens: none, but for what the clock of the system shows.
 const IDLE_PERCENT: f64 = 0.05;
 
-/// What the median and the 90th percentile may be of those of who blocks, among busy threads.
+/// What the median and the 90th percentile may be of those of who blocks, among busy processes.
 const CROWDED: f64 = 1.03;
 
 /// Whoever polls beside who receives alike without, by the worst of them.

@@ -4,15 +4,16 @@
 mod judge;
 mod rows;
 
-use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use whimbrel_rig::process::Process;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Product, Programs, USUAL};
 use crate::machine;
-use crate::pair::Pair;
+use crate::pair::{ENDING, Pair};
 use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::report::Report;
@@ -29,12 +30,12 @@ const PERIOD: Duration = Duration::from_millis(1);
 
 /// Rounds in which all take turns.
 const ROUNDS: usize = 5;
-const ROUNDS_CROWDED: usize = 40;
+const ROUNDS_CROWDED: usize = 200;
 
 /// Round trips in a round of the crowded part.
 const TRIPS: usize = 100;
 
-/// Threads that are always busy, for each core.
+/// Processes that are always busy, for each core.
 const BUSY_PER_CORE: usize = 2;
 
 /// Runs the bench and gives what it found.
@@ -48,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("size_bytes".into(), SIZE.to_string());
     facts.insert("part_ms".into(), length.as_millis().to_string());
-    facts.insert("busy_threads".into(), busy_threads().to_string());
+    facts.insert("busy_processes".into(), busy_processes().to_string());
     let contestants = contestants();
     let contestants = contestants.as_slice();
     let calm = calm(&programs, contestants, length)?;
@@ -152,27 +153,23 @@ fn stream(pair: &mut Pair, length: Duration) -> Result<(), String> {
     Ok(())
 }
 
-fn busy_threads() -> usize {
+fn busy_processes() -> usize {
     BUSY_PER_CORE * thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Latency of each while more threads are busy than there are cores.
+/// Latency of each while more processes are busy than there are cores.
 fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Spread>, String> {
     let stage = Stage::new(Placement::Free)?;
     let mut pairs = start(programs, contestants, &stage)?;
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for _ in 0..busy_threads() {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    black_box(0);
-                }
-            });
-        }
-        let spreads = take_turns(&mut pairs);
-        done.store(true, Ordering::Relaxed);
-        spreads
-    })
+    let program = programs.of(Product::Raw)?;
+    let begin = |_| Process::start("busy", Command::new(&program).arg("busy"));
+    let busy = (0..busy_processes()).map(begin);
+    let mut busy = busy.collect::<Result<Vec<Process>, String>>()?;
+    let spreads = take_turns(&mut pairs);
+    for process in &mut busy {
+        process.end(ENDING);
+    }
+    spreads
 }
 
 fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {

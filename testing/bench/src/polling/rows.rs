@@ -47,7 +47,7 @@ pub(super) struct Row {
     /// Of both processes.
     pub(super) steady: Share,
     pub(super) idle: Share,
-    /// One way, among busy threads.
+    /// One way, among busy processes.
     pub(super) crowded: Spread,
 }
 
@@ -61,6 +61,7 @@ impl Row {
             .number("idle_percent", self.idle.percent())
             .number("crowded_p50_us", self.crowded.us(0.5))
             .number("crowded_p90_us", self.crowded.us(0.9))
+            .number("crowded_p99_us", self.crowded.us(0.99))
     }
 }
 
@@ -73,6 +74,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "idle, % of a core",
         "crowded, one way p50 us",
         "p90 us",
+        "p99 us",
     ];
     let line = |row: &Row| {
         vec![
@@ -82,6 +84,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
             format!("{:.3}", row.idle.percent()),
             format!("{:.2}", row.crowded.us(0.5)),
             format!("{:.2}", row.crowded.us(0.9)),
+            format!("{:.2}", row.crowded.us(0.99)),
         ]
     };
     Table {

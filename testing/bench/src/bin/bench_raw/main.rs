@@ -1,6 +1,8 @@
-//! The raw contestant: UDP datagrams with as many octets as a bus needs for the same sample.
+//! The raw contestant: UDP datagrams with as many octets as a bus needs for the same sample; and
+//! processes that only keep cores busy.
 #![forbid(unsafe_code)]
 
+mod busy;
 mod datagram;
 mod joined;
 mod latency;
@@ -14,6 +16,7 @@ use whimbrel_bench::protocol::run_program;
 fn main() -> ExitCode {
     run_program("bench_raw", |words| {
         match words.first().map(String::as_str) {
+            Some("busy") => busy::run(),
             Some("latency") => latency::run(words),
             Some("throughput") => throughput::run(words),
             _ => Err("no such bench".to_owned()),
