@@ -27,9 +27,8 @@ static void done(dds_return_t outcome, const char *what) {
 }
 
 /* Tuned: whole samples in one message where they fit, and buffers for many of them. */
-static void configure(const char *interface, int tuned) {
-  char xml[1024];
-  snprintf(xml, sizeof xml,
+static void print_configuration(char *xml, size_t room, const char *interface, int tuned) {
+  snprintf(xml, room,
            "<CycloneDDS><Domain id=\"any\"><General><Interfaces><NetworkInterface name=\"%s\"/>"
            "</Interfaces>%s</General>%s</Domain></CycloneDDS>",
            interface,
@@ -37,7 +36,19 @@ static void configure(const char *interface, int tuned) {
            tuned ? "<Internal><SocketReceiveBufferSize min=\"4MB\"/>"
                    "<SocketSendBufferSize min=\"4MB\"/></Internal>"
                  : "");
+}
+
+static void configure(const char *interface, int tuned) {
+  char xml[1024];
+  print_configuration(xml, sizeof xml, interface, tuned);
   setenv("CYCLONEDDS_URI", xml, 1);
+}
+
+static void settings(void) {
+  char usual[1024], tuned[1024];
+  print_configuration(usual, sizeof usual, "the only one", 0);
+  print_configuration(tuned, sizeof tuned, "the only one", 1);
+  printf("%s, tuned and large %s\n", usual, tuned);
 }
 
 /* --- ping-pong --------------------------------------------------------------------------------- */
@@ -341,7 +352,11 @@ int main(int argc, char **argv) {
     version();
     return 0;
   }
-  if (argc < 4) give_up("usage: bench_cyclone version | BENCH ROLE MODE OPTION...");
+  if (argc == 2 && strcmp(argv[1], "settings") == 0) {
+    settings();
+    return 0;
+  }
+  if (argc < 4) give_up("usage: bench_cyclone version | settings | BENCH ROLE MODE OPTION...");
   if (strcmp(argv[1], "footprint") != 0) watch_counter();
   configure(option(argc, argv, "--interface", NULL), strcmp(argv[3], "tuned") == 0 || strcmp(argv[3], "large") == 0);
   if (strcmp(argv[1], "latency") == 0) latency(argc, argv);

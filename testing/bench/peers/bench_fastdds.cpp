@@ -113,12 +113,15 @@ static void set_ping_pong_qos(Qos& qos) {
 // Larger ones need fragments, and those the asynchronous mode.
 constexpr uint32_t most_in_one_message = 65000, most = 11u << 20;
 
+// Of what is tuned.
+constexpr uint32_t tuned_buffer_bytes = 4u << 20, tuned_heartbeat_period_ms = 20;
+
 static void open_ends(int argc, char** argv, const char* write_topic, const char* read_topic,
                       fast::DataReaderListener* listener) {
   bool large = std::string(argv[3]) == "large";
   uint32_t size = large ? most : most_in_one_message;
   // With the buffers of the system its large samples wait for repair.
-  auto* participant = new_participant(argc, argv, large ? 4u << 20 : 0u);
+  auto* participant = new_participant(argc, argv, large ? tuned_buffer_bytes : 0u);
   fast::TypeSupport type(new MsgType(size));
   type.register_type(participant);
   auto topic = [&](const char* name) {
@@ -322,7 +325,7 @@ static void throughput(int argc, char** argv) {
   bool reliable = mode != "best-effort", tuned = mode == "tuned";
   uint32_t size = static_cast<uint32_t>(atol(option(argc, argv, "--size", nullptr)));
   int readers = atoi(option(argc, argv, "--number", nullptr));
-  auto* participant = new_participant(argc, argv, tuned ? 4u << 20 : 0u);
+  auto* participant = new_participant(argc, argv, tuned ? tuned_buffer_bytes : 0u);
   fast::TypeSupport type(new MsgType(size));
   type.register_type(participant);
   auto* topic =
@@ -342,7 +345,7 @@ static void throughput(int argc, char** argv) {
   set_stream_qos(qos, reliable, size);
   // The only mode that fragments.
   if (size > most_in_one_message) qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;
-  if (tuned) qos.reliable_writer_qos().times.heartbeatPeriod = {0, 20u * 1000u * 1000u};
+  if (tuned) qos.reliable_writer_qos().times.heartbeatPeriod = {0, tuned_heartbeat_period_ms * 1000u * 1000u};
   writer = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT)->create_datawriter(topic, qos);
   if (writer == nullptr) give_up("writer");
   for (;;) {
@@ -412,12 +415,24 @@ static void footprint(int argc, char** argv) {
 
 // --- main --------------------------------------------------------------------------------------
 
+static void settings() {
+  printf(
+      "UDPv4 alone on one address, no data sharing; samples above %u octets "
+      "ASYNCHRONOUS_PUBLISH_MODE; tuned and large: sendBufferSize and receiveBufferSize %u; tuned: "
+      "heartbeatPeriod %u ms\n",
+      most_in_one_message, tuned_buffer_bytes, tuned_heartbeat_period_ms);
+}
+
 int main(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "version") {
     printf("Fast DDS %s\n", FASTRTPS_VERSION_STR);
     return 0;
   }
-  if (argc < 4) give_up("usage: bench_fastdds version | BENCH ROLE MODE OPTION...");
+  if (argc == 2 && std::string(argv[1]) == "settings") {
+    settings();
+    return 0;
+  }
+  if (argc < 4) give_up("usage: bench_fastdds version | settings | BENCH ROLE MODE OPTION...");
   if (std::string(argv[1]) != "footprint") watch_counter();
   if (std::string(argv[1]) == "latency")
     latency(argc, argv);

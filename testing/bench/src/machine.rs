@@ -10,10 +10,10 @@ use crate::contestant::{Product, Programs};
 /// Facts by name.
 pub type Facts = BTreeMap<String, String>;
 
-/// The machine, its system, and the versions of `products`.
+/// The machine, its system, and the versions and settings of `products`.
 ///
 /// # Errors
-/// A product does not tell its version.
+/// A product does not tell them.
 pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
@@ -52,12 +52,18 @@ pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String>
     );
     note("rustc", said_by(Command::new("rustc").arg("--version")));
     note("profile", profile());
-    for product in products.iter().filter(|it| it.is_peer()) {
-        let version = said_by(Command::new(programs.of(*product)?).arg("version"));
-        if version.is_empty() {
-            return Err(format!("{} does not tell its version", product.name()));
+    for product in products.iter().filter(|it| **it != Product::Raw) {
+        let program = programs.of(*product)?;
+        let name = product.name();
+        let said = |what: &str| {
+            let text = said_by(Command::new(&program).arg(what));
+            let missing = || format!("{name} does not tell its {what}");
+            (!text.is_empty()).then_some(text).ok_or_else(missing)
+        };
+        if product.is_peer() {
+            note(name, said("version")?);
         }
-        note(product.name(), version);
+        note(&format!("{name}_settings"), said("settings")?);
     }
     note("whimbrel", env!("CARGO_PKG_VERSION").to_owned());
     Ok(facts)

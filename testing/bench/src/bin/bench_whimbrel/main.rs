@@ -17,6 +17,10 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), String> {
+    if words == ["settings"] {
+        println!("{}", ends::settings());
+        return Ok(());
+    }
     let [bench, role, mode, ..] = words else {
         return Err("BENCH ROLE MODE OPTION...".into());
     };
