@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, IN_PROCESS, LARGE, USUAL};
 use crate::placement::Placement;
+use crate::protocol::Order;
 
 /// Octets of payload that goals speak of.
 const SIZES: [usize; 12] = [
@@ -16,13 +17,14 @@ const SIZES_IN_PROCESS: [usize; 2] = [16, 16_384];
 
 const MESSAGES: usize = 10_000;
 const MESSAGES_QUICK: usize = 2000;
-const MESSAGES_LARGE: usize = 400;
+const MESSAGES_LARGE: usize = 1000;
 const MESSAGES_LARGE_QUICK: usize = 40;
 /// Enough for the hundredths of a second in which the system counts its share.
 const MESSAGES_IN_PROCESS: usize = 2_000_000;
 
-/// Turns of each contestant per placement and size.
-pub(super) const ROUNDS: usize = 20;
+/// Turns of each contestant per placement and size: so many that whatever disturbs the machine for
+/// some hundredths of a second disturbs more than one.
+pub(super) const ROUNDS: usize = 40;
 
 /// How often everybody is started for them: where a process and its memory lie makes it slower or
 /// faster by several percent for as long as it lives.
@@ -72,6 +74,15 @@ impl Part {
     /// Round trips of one round that count.
     pub(super) fn per_round(&self) -> usize {
         self.messages.div_ceil(ROUNDS)
+    }
+
+    /// A round of samples of so many octets.
+    pub(super) fn order(&self, size: usize) -> Order {
+        Order {
+            size,
+            count: self.per_round(),
+            warm: self.warm,
+        }
     }
 
     /// Those of all rounds that are run after `start`, counted from 0.
@@ -192,7 +203,7 @@ mod tests {
     #[test]
     fn words_narrow_the_plan() {
         let parts =
-            plan("latency --quick --contestant raw --placement free --messages 30").unwrap();
+            plan("latency --quick --contestant raw --placement free --messages 50").unwrap();
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0].sizes, SIZES_QUICK);
         assert_eq!(parts[0].placements, [Placement::Free]);

@@ -10,7 +10,6 @@ use crate::contestant::{Contestant, Programs};
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
-use crate::protocol::Order;
 use crate::stage::Stage;
 
 /// Nanoseconds of a tick of `/proc/stat`. proc_stat(5).
@@ -44,12 +43,14 @@ pub(super) fn run(
         for runner in &runners {
             runner.wait_until_ready()?;
         }
+        // Whatever happens once happens before anything counts, to everybody.
+        for size in part.sizes.iter().take(1) {
+            for runner in &mut runners {
+                ours = ours.plus(runner.round(part.order(*size))?.1);
+            }
+        }
         for (size, of_size) in part.sizes.iter().zip(&mut rows) {
-            let order = Order {
-                size: *size,
-                count: part.per_round(),
-                warm: part.warm,
-            };
+            let order = part.order(*size);
             for turn in turns(runners.len(), part.rounds_of(start)) {
                 let (trips, used) = runners[turn].round(order)?;
                 of_size[turn].add(&trips, used, order);
