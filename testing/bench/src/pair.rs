@@ -92,6 +92,7 @@ impl Pair {
             command.args(["--domain", &domain.to_string()]);
             command.args(["--interface", seat.interface]);
             command.args(["--address", seat.address, "--peer", other.address]);
+            command.arg("--peer-host").arg(other.host());
             Process::start(&format!("{name}, {role}"), &mut command)
         };
         let [a, b] = seats;

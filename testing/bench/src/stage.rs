@@ -1,7 +1,7 @@
 //! The hosts of a run: nothing of it reaches another network, and nobody's traffic reaches it.
 //! Needs root and `ip`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use whimbrel_rig::network::{Network, Space};
@@ -26,6 +26,11 @@ impl Seat {
     pub const fn with_variable(mut self, variable: (&'static str, &'static str)) -> Self {
         self.variable = Some(variable);
         self
+    }
+
+    /// Where the system shows its host.
+    pub fn host(&self) -> PathBuf {
+        self.space.path()
     }
 
     /// `program` on this seat.

@@ -3,7 +3,7 @@
 //! what a killed run left behind goes with the next one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -23,6 +23,11 @@ impl Space {
     /// The one of this name.
     pub fn named(name: &str) -> Self {
         Self(name.to_owned())
+    }
+
+    /// Where the system shows it: a thread that opens this can enter it. ip-netns(8).
+    pub fn path(&self) -> PathBuf {
+        Path::new("/run/netns").join(&self.0)
     }
 
     /// A command in it whose program and arguments are to be added, with no `WHIMBREL_` setting of

@@ -1,7 +1,12 @@
 //! Ping-pong of datagrams.
 
+use std::fs::File;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::thread;
 use std::time::Duration;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::protocol::{LAST, Order, option, serve, stand_by};
@@ -26,35 +31,75 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if role == "pong" {
         let socket = socket_at(PORT + domain)?;
         let way = Way::named(mode, &socket)?;
-        std::thread::spawn(move || pong(&socket, &way));
+        thread::spawn(move || pong(&socket, &way));
         return stand_by();
     }
     let socket = socket_at(0)?;
-    let timeout = socket.set_read_timeout(Some(PATIENCE));
-    timeout.map_err(|error| error.to_string())?;
-    let alone = mode == "calls";
-    let to = if alone {
-        socket.local_addr().map_err(|error| error.to_string())?
+    set_patience(&socket)?;
+    let to = if mode == "calls" {
+        None
     } else {
         let peer = option(words, "--peer")?;
         let to = format!("{peer}:{}", PORT + domain);
-        to.parse().map_err(|_| "bad peer")?
+        Some(to.parse().map_err(|_| "bad peer")?)
     };
     let ping = Ping {
         way: Way::named(mode, &socket)?,
+        with: match to {
+            Some(to) => With::Process(to),
+            None => With::itself(&socket, far_end(words, &socket)?)?,
+        },
         socket,
-        to,
-        // A socket that hears itself needs two messages for what is a round trip elsewhere.
-        trips: if alone { 2 } else { 1 },
     };
     serve(|order| ping.block(order).map_err(|error| error.to_string()))
+}
+
+fn set_patience(socket: &UdpSocket) -> Result<(), String> {
+    let set = socket.set_read_timeout(Some(PATIENCE));
+    set.map_err(|error| error.to_string())
+}
+
+/// The other end of `near` in the same process: itself, or one on the other host where there are
+/// two.
+fn far_end(words: &[String], near: &UdpSocket) -> Result<UdpSocket, String> {
+    let (address, peer) = (option(words, "--address")?, option(words, "--peer")?);
+    if address == peer {
+        return near.try_clone().map_err(|error| error.to_string());
+    }
+    let host = option(words, "--peer-host")?;
+    let bind = || -> std::io::Result<UdpSocket> {
+        let network = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(File::open(host)?.as_fd(), network)?;
+        UdpSocket::bind(format!("{peer}:0"))
+    };
+    // Only that thread enters the other host; what it opens there stays there.
+    let bound = thread::scope(|scope| scope.spawn(bind).join());
+    let bound = bound.map_err(|_| "panicked".to_owned())?;
+    let far = bound.map_err(|error| format!("{host}: {error}"))?;
+    set_patience(&far)?;
+    Ok(far)
 }
 
 struct Ping {
     socket: UdpSocket,
     way: Way,
-    to: SocketAddr,
-    trips: usize,
+    with: With,
+}
+
+/// Who answers.
+enum With {
+    Process(SocketAddr),
+    /// Nobody: what leaves one end is received at the other by the same thread. The address of the
+    /// far end, and of the near one.
+    Itself(UdpSocket, [SocketAddr; 2]),
+}
+
+impl With {
+    fn itself(near: &UdpSocket, far: UdpSocket) -> Result<Self, String> {
+        let at = |socket: &UdpSocket| socket.local_addr().map_err(|error| error.to_string());
+        let addresses = [at(&far)?, at(near)?];
+        Ok(Self::Itself(far, addresses))
+    }
 }
 
 impl Ping {
@@ -68,15 +113,30 @@ impl Ping {
                 sent[0] = LAST;
             }
             let begun_ns = now_ns();
-            for _ in 0..self.trips {
-                self.socket.send_to(&sent, self.to)?;
-                self.way.receive(&self.socket, &mut room, PATIENCE)?;
-            }
+            self.trip(&sent, &mut room)?;
             if turn >= order.warm {
                 ns.push(now_ns().saturating_sub(begun_ns));
             }
         }
         Ok(ns)
+    }
+
+    fn trip(&self, sent: &[u8], room: &mut [u8]) -> std::io::Result<()> {
+        let receive = |socket: &UdpSocket, room: &mut [u8]| {
+            self.way.receive(socket, room, PATIENCE).map(drop)
+        };
+        match &self.with {
+            With::Process(to) => {
+                self.socket.send_to(sent, to)?;
+                receive(&self.socket, room)
+            }
+            With::Itself(far, [to_far, to_near]) => {
+                self.socket.send_to(sent, to_far)?;
+                receive(far, room)?;
+                far.send_to(sent, to_near)?;
+                receive(&self.socket, room)
+            }
+        }
     }
 }
 
