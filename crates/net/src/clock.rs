@@ -88,9 +88,14 @@ impl Ticks {
 
 /// Has [`Ticks::learned`] give nothing more where the system no longer keeps time by the counter:
 /// it stops that for good when it finds it uneven. Where anybody counts by it this reads a file,
-/// some microseconds: to be called every few seconds where those do not matter.
+/// some microseconds: to be called now and then where those do not matter.
 pub fn look_at_counter() {
     COUNTER.look_again(sys::has_counter);
+}
+
+/// Has [`Ticks::learned`] give nothing from now on, for whoever counts in this process.
+pub fn give_up_counter() {
+    COUNTER.give_up();
 }
 
 static COUNTER: Counter = Counter(AtomicU8::new(Counter::UNKNOWN));
@@ -117,6 +122,10 @@ impl Counter {
         if self.0.load(Ordering::Relaxed) == Self::STANDS {
             self.note(Self::STANDS, look());
         }
+    }
+
+    fn give_up(&self) {
+        self.0.store(Self::GONE, Ordering::Relaxed);
     }
 
     /// Notes what was seen, unless somebody has noted more since.
@@ -290,6 +299,9 @@ mod tests {
         counter.look_again(|| panic!("it is gone"));
         let without = Counter(AtomicU8::new(Counter::UNKNOWN));
         assert!(!without.stands(|| false));
+        let unwanted = Counter(AtomicU8::new(Counter::UNKNOWN));
+        unwanted.give_up();
+        assert!(!unwanted.stands(|| panic!("it is not to be looked at")));
     }
 
     #[test]

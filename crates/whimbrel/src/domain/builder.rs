@@ -7,6 +7,7 @@ use std::sync::Arc;
 use whimbrel_base::limits::Limits;
 use whimbrel_base::qos::DomainParticipantQos;
 use whimbrel_base::time::Duration;
+use whimbrel_net::clock::give_up_counter;
 use whimbrel_net::decorate::Faults;
 use whimbrel_net::interfaces::Selection;
 
@@ -33,8 +34,8 @@ use crate::error::Error;
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
 /// `WHIMBREL_STATISTICS`, `WHIMBREL_AUTOMATIC_BUNDLING`, `WHIMBREL_CONNECTED_SOCKETS`,
-/// `WHIMBREL_BATCHED_RECEIVE`, `WHIMBREL_BATCHED_SEND` and `WHIMBREL_RECEIVE_CREDIT` (`on` or
-/// `off`),
+/// `WHIMBREL_BATCHED_RECEIVE`, `WHIMBREL_BATCHED_SEND`, `WHIMBREL_RECEIVE_CREDIT`,
+/// `WHIMBREL_BULK_SOCKET` and `WHIMBREL_PROCESSOR_COUNTER` (`on` or `off`),
 /// `WHIMBREL_SEGMENTATION_OFFLOAD` (`on`, `off` or `auto`), `WHIMBREL_RECEIVE_BUFFER_BYTES` and
 /// `WHIMBREL_SEND_BUFFER_BYTES` (octets or `system`), `WHIMBREL_WAITING` (`auto`, `auto:` and
 /// so many microseconds, `receive`, `sleep` or `spin`), and
@@ -273,6 +274,24 @@ impl DomainParticipantBuilder {
         self
     }
 
+    /// Whether parts of samples of more than 9,000 octets leave for other hosts by a socket of low
+    /// priority, so that what is short passes them where a link is full; on by default, also by
+    /// `WHIMBREL_BULK_SOCKET`. It sends from a port of its own.
+    #[must_use]
+    pub fn bulk_socket(mut self, yes: bool) -> Self {
+        self.asked.bulk_socket = Some(yes);
+        self
+    }
+
+    /// Whether short spans of time are reckoned by the processor's counter, where the system itself
+    /// keeps time by that, instead of asking the system each time; on by default, also by
+    /// `WHIMBREL_PROCESSOR_COUNTER`. Off, it is off for all participants of the process, for good.
+    #[must_use]
+    pub fn processor_counter(mut self, yes: bool) -> Self {
+        self.asked.processor_counter = Some(yes);
+        self
+    }
+
     /// To how many octets the receive buffers of sockets are raised, as by
     /// `WHIMBREL_RECEIVE_BUFFER_BYTES`; 4 MiB by default. The system may let them be less, as
     /// `whimbrel doctor` shows, and what is less than its own default changes nothing. `None`
@@ -394,12 +413,16 @@ impl DomainParticipantBuilder {
                 faults: self.faults,
                 offload: settings.segmentation_offload.value,
                 connects: settings.connected_sockets.value,
+                sets_bulk_apart: settings.bulk_socket.value,
                 receives_batches: settings.batched_receive.value,
                 sends_batches: settings.batched_send.value,
                 receive_buffer_bytes: settings.receive_buffer_bytes.value,
                 send_buffer_bytes: settings.send_buffer_bytes.value,
             },
         };
+        if !settings.processor_counter.value {
+            give_up_counter();
+        }
         let interfaces = selection.interfaces;
         let sockets =
             Sockets::open(&network, &interfaces).map_err(Error::io("opening UDP sockets"))?;

@@ -101,6 +101,18 @@ pub(super) const CONNECTED_SOCKETS: Variable = Variable {
     check: |text| values::switch(text).map(drop),
 };
 
+pub(super) const BULK_SOCKET: Variable = Variable {
+    name: "WHIMBREL_BULK_SOCKET",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
+pub(super) const PROCESSOR_COUNTER: Variable = Variable {
+    name: "WHIMBREL_PROCESSOR_COUNTER",
+    allowed: "on or off",
+    check: |text| values::switch(text).map(drop),
+};
+
 pub(super) const AUTOMATIC_BUNDLING: Variable = Variable {
     name: "WHIMBREL_AUTOMATIC_BUNDLING",
     allowed: "on or off",
@@ -162,6 +174,7 @@ const VARIABLES: &[Variable] = &[
     AUTOMATIC_BUNDLING,
     BATCHED_RECEIVE,
     BATCHED_SEND,
+    BULK_SOCKET,
     CONNECTED_SOCKETS,
     DISCOVERY_RATE,
     DOMAIN,
@@ -172,6 +185,7 @@ const VARIABLES: &[Variable] = &[
     MESSAGE_BYTES,
     MULTICAST_DATA,
     PEERS,
+    PROCESSOR_COUNTER,
     RECEIVE_BUFFER,
     RECEIVE_CREDIT,
     SEGMENTATION_OFFLOAD,
@@ -345,10 +359,11 @@ mod tests {
                 "WHIMBREL_INTERFACE=\"lo\": no such setting; did you mean WHIMBREL_INTERFACES?; \
                  allowed: WHIMBREL_AUTOMATIC_BUNDLING, \
                  WHIMBREL_BATCHED_RECEIVE, WHIMBREL_BATCHED_SEND, \
-                 WHIMBREL_CONNECTED_SOCKETS, WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
+                 WHIMBREL_BULK_SOCKET, WHIMBREL_CONNECTED_SOCKETS, \
+                 WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
                  WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
                  WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
-                 WHIMBREL_PEERS, WHIMBREL_RECEIVE_BUFFER_BYTES, \
+                 WHIMBREL_PEERS, WHIMBREL_PROCESSOR_COUNTER, WHIMBREL_RECEIVE_BUFFER_BYTES, \
                  WHIMBREL_RECEIVE_CREDIT, WHIMBREL_SEGMENTATION_OFFLOAD, \
                  WHIMBREL_SEND_BUFFER_BYTES, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \

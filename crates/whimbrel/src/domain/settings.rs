@@ -7,9 +7,10 @@ use whimbrel_net::interfaces::InterfaceFilter;
 use whimbrel_proto::ParticipantConfig;
 
 use super::environment::{
-    AUTOMATIC_BUNDLING, BATCHED_RECEIVE, BATCHED_SEND, CONNECTED_SOCKETS, DISCOVERY_RATE, DOMAIN,
-    Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES, MULTICAST_DATA, PEERS,
-    RECEIVE_BUFFER, RECEIVE_CREDIT, SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
+    AUTOMATIC_BUNDLING, BATCHED_RECEIVE, BATCHED_SEND, BULK_SOCKET, CONNECTED_SOCKETS,
+    DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES,
+    MULTICAST_DATA, PEERS, PROCESSOR_COUNTER, RECEIVE_BUFFER, RECEIVE_CREDIT, SEGMENTATION_OFFLOAD,
+    SEND_BUFFER, STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
@@ -65,6 +66,8 @@ pub(super) struct Asked {
     pub(super) batched_receive: Option<bool>,
     pub(super) batched_send: Option<bool>,
     pub(super) receive_credit: Option<bool>,
+    pub(super) bulk_socket: Option<bool>,
+    pub(super) processor_counter: Option<bool>,
     pub(super) receive_buffer_bytes: Option<Option<usize>>,
     pub(super) send_buffer_bytes: Option<Option<usize>>,
     pub(super) statistics: Option<bool>,
@@ -97,6 +100,8 @@ pub(super) struct Settings {
     pub(super) batched_receive: Sourced<bool>,
     pub(super) batched_send: Sourced<bool>,
     pub(super) receive_credit: Sourced<bool>,
+    pub(super) bulk_socket: Sourced<bool>,
+    pub(super) processor_counter: Sourced<bool>,
     pub(super) receive_buffer_bytes: Sourced<Option<usize>>,
     pub(super) send_buffer_bytes: Sourced<Option<usize>>,
     pub(super) statistics: Sourced<bool>,
@@ -115,7 +120,8 @@ impl Settings {
         let interfaces = interfaces.transpose()?;
         let peers = asked.peers.as_deref().map(peers_said);
         let [receive_buffer_bytes, send_buffer_bytes] = buffers(asked, environment)?;
-        let [bundles, connects, receives, sends, credit] = switches(asked, environment)?;
+        let [bundles, connects, receives, sends, credit, bulk, counter] =
+            switches(asked, environment)?;
         let patience = defaults.unserved_patience;
         let settings = Self {
             domain: either(asked.domain, environment, DOMAIN, values::domain)?,
@@ -157,18 +163,14 @@ impl Settings {
                 values::message_bytes,
                 defaults.message_bytes_max,
             )?,
-            segmentation_offload: either_or(
-                asked.segmentation_offload,
-                environment,
-                SEGMENTATION_OFFLOAD,
-                values::offload,
-                SegmentationOffload::default(),
-            )?,
+            segmentation_offload: offload(asked, environment)?,
             automatic_bundling: bundles,
             connected_sockets: connects,
             batched_receive: receives,
             batched_send: sends,
             receive_credit: credit,
+            bulk_socket: bulk,
+            processor_counter: counter,
             receive_buffer_bytes,
             send_buffer_bytes,
             statistics: off_unless(asked.statistics, environment, STATISTICS)?,
@@ -300,7 +302,7 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 9] {
+    fn list_sending(&self) -> [Setting; 11] {
         [
             of_variable(
                 "message_bytes_max",
@@ -339,6 +341,13 @@ impl Settings {
                 RECEIVE_CREDIT,
                 on_or_off,
             ),
+            of_variable("bulk_socket", &self.bulk_socket, BULK_SOCKET, on_or_off),
+            of_variable(
+                "processor_counter",
+                &self.processor_counter,
+                PROCESSOR_COUNTER,
+                on_or_off,
+            ),
             of_variable(
                 "receive_buffer_bytes",
                 &self.receive_buffer_bytes,
@@ -374,9 +383,10 @@ impl Settings {
     }
 }
 
-/// Whether samples leave together by themselves, and whether sockets connect, receive and send many
-/// datagrams by one call, and heed receive buffers.
-fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 5], Error> {
+/// Whether samples leave together by themselves, whether sockets connect, receive and send many
+/// datagrams by one call, and heed receive buffers, whether parts of large samples have a socket of
+/// their own, and whether time is kept by the processor's counter.
+fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 7], Error> {
     let of = |asked, variable| on_unless(asked, environment, variable);
     Ok([
         of(asked.automatic_bundling, AUTOMATIC_BUNDLING)?,
@@ -384,7 +394,22 @@ fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 
         of(asked.batched_receive, BATCHED_RECEIVE)?,
         of(asked.batched_send, BATCHED_SEND)?,
         of(asked.receive_credit, RECEIVE_CREDIT)?,
+        of(asked.bulk_socket, BULK_SOCKET)?,
+        of(asked.processor_counter, PROCESSOR_COUNTER)?,
     ])
+}
+
+fn offload(
+    asked: &Asked,
+    environment: &Environment,
+) -> Result<Sourced<SegmentationOffload>, Error> {
+    either_or(
+        asked.segmentation_offload,
+        environment,
+        SEGMENTATION_OFFLOAD,
+        values::offload,
+        SegmentationOffload::default(),
+    )
 }
 
 /// The wanted sizes of receive and send buffers.

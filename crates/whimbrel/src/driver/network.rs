@@ -61,6 +61,8 @@ pub(crate) struct Fittings {
     pub(crate) offload: SegmentationOffload,
     /// Addresses to which much is sent get sockets of their own.
     pub(crate) connects: bool,
+    /// Parts of large samples leave for other hosts by a socket of low priority.
+    pub(crate) sets_bulk_apart: bool,
     /// Several datagrams are received by one call.
     pub(crate) receives_batches: bool,
     /// A message to several addresses leaves by one call.

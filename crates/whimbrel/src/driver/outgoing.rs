@@ -20,7 +20,8 @@ const FULL_WAIT: Duration = Duration::from_millis(2);
 pub(crate) enum Oversize {
     /// It is dropped; its writer hears of the path and sends smaller fragments.
     Drop,
-    /// It leaves as IP fragments: announcements of participants cannot be divided otherwise.
+    /// It leaves as IP fragments: announcements of participants and DATA_BATCH cannot be divided
+    /// otherwise.
     InPieces,
 }
 
@@ -172,8 +173,8 @@ impl Outgoing {
     }
 }
 
-/// Sockets by which parts of large samples leave to other hosts, opened when there are such. They
-/// receive nothing.
+/// Sockets by which parts of large samples leave to other hosts, opened when there are such, unless
+/// those are to leave by the main one. They receive nothing.
 #[derive(Default)]
 pub(crate) struct Bulk {
     fittings: Fittings,
@@ -191,7 +192,10 @@ impl Bulk {
     }
 
     /// The one for what would else leave by `main`, if the system gives one.
-    pub(crate) fn beside(&self, main: &Outgoing) -> Option<&Outgoing> {
+    pub(crate) fn beside<'a>(&'a self, main: &'a Outgoing) -> Option<&'a Outgoing> {
+        if !self.fittings.sets_bulk_apart {
+            return Some(main);
+        }
         let ip = main.local_addr().ip();
         let opened = if ip.is_ipv4() { &self.v4 } else { &self.v6 };
         let open = || {

@@ -35,6 +35,8 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_BATCHED_RECEIVE", "off"),
         ("WHIMBREL_BATCHED_SEND", "off"),
         ("WHIMBREL_RECEIVE_CREDIT", "off"),
+        ("WHIMBREL_BULK_SOCKET", "off"),
+        ("WHIMBREL_PROCESSOR_COUNTER", "off"),
         ("WHIMBREL_RECEIVE_BUFFER_BYTES", "system"),
         ("WHIMBREL_SEND_BUFFER_BYTES", "65536"),
         ("WHIMBREL_MULTICAST_DATA", "239.255.1.2"),
@@ -66,6 +68,8 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("batched_receive", "WHIMBREL_BATCHED_RECEIVE"),
         ("batched_send", "WHIMBREL_BATCHED_SEND"),
         ("receive_credit", "WHIMBREL_RECEIVE_CREDIT"),
+        ("bulk_socket", "WHIMBREL_BULK_SOCKET"),
+        ("processor_counter", "WHIMBREL_PROCESSOR_COUNTER"),
     ] {
         check(&nothing, &pairs, name, ("off", variable(of)));
         check(&nothing, &[], name, ("on", default));
