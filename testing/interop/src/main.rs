@@ -18,7 +18,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage:
   whimbrel-interop peer pub|sub|mesh --topic NAME --type shape|keyless|telemetry [OPTION]...
   whimbrel-interop run [--peer cyclone|cyclone_py|fastdds|whimbrel|whimbrel-previous]
-                       [--case TEXT] [--jobs N] [--peers-dir DIR] [--list]
+                       [--case TEXT] [--jobs N] [--peers-dir DIR] [--list] [--no-captures]
   whimbrel-interop depth [--seconds S] [--full] [--peer NAME] [--case TEXT] [--jobs N]
                          [--peers-dir DIR] [--list]
 The options of `peer` are in testing/interop/README.md.";

@@ -27,7 +27,7 @@ impl OfMatrix {
     pub(crate) fn play(&self, stage: &Stage<'_>) -> Result<Moved, String> {
         let work = root().join("target/interop");
         std::fs::create_dir_all(&work).map_err(|error| error.to_string())?;
-        let captures = Captures::default();
+        let captures = Captures::new(true);
         let (number, dir) = (stage.number, stage.peers_dir);
         let scene = scene::Stage::new(self.case, self.pair, number, dir, &work, &captures);
         let verdict = scene.seed(number + 1).play();

@@ -427,6 +427,13 @@ pub(crate) const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "two-hosts-16kB",
+        both: "--type keyless --keep-all --count 200",
+        publisher: "--size 16000 --period-ms 0",
+        place: Place::Multicast,
+        ..PLAIN
+    },
+    Case {
         name: "two-hosts-peers",
         both: SHAPE,
         publisher: RED_BLUE,

@@ -36,6 +36,8 @@ struct Request {
     case: Option<String>,
     jobs: usize,
     list: bool,
+    /// Whimbrel captures its traffic, and the captures are dissected.
+    captures: bool,
     peers_dir: PathBuf,
 }
 
@@ -91,7 +93,7 @@ fn play(request: &Request, jobs: &[(&'static Case, Pair)]) -> Result<Vec<Outcome
     if !set.is_empty() {
         println!("with {}", set.join(" "));
     }
-    let captures = Captures::default();
+    let captures = Captures::new(request.captures);
     let outcomes = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -123,7 +125,7 @@ fn play(request: &Request, jobs: &[(&'static Case, Pair)]) -> Result<Vec<Outcome
         table::progress(&outcome);
         outcomes.push(outcome);
     }
-    if request.wants(dissection::NAME) {
+    if request.captures && request.wants(dissection::NAME) {
         let outcome = dissection::judge(&captures.take(), &work);
         table::progress(&outcome);
         outcomes.push(outcome);
@@ -143,12 +145,17 @@ impl Request {
             case: None,
             jobs: 2,
             list: false,
+            captures: true,
             peers_dir: root().join("target/peers"),
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--list" {
                 request.list = true;
+                continue;
+            }
+            if word == "--no-captures" {
+                request.captures = false;
                 continue;
             }
             let value = words
@@ -175,7 +182,7 @@ impl Request {
 
     /// What is to be played. The dissection alone brings the cases it cannot do without.
     fn jobs(&self) -> Vec<(&'static Case, Pair)> {
-        let only_dissection = self.wants(dissection::NAME) && self.case.is_some();
+        let only_dissection = self.captures && self.wants(dissection::NAME) && self.case.is_some();
         let mut jobs = Vec::new();
         for case in CASES {
             let chosen = self.wants(case.name)
@@ -216,6 +223,8 @@ mod tests {
     fn the_dissection_brings_what_it_needs() {
         let jobs = request("--case dissection --peer whimbrel").unwrap().jobs();
         assert_eq!(jobs.len(), dissection::NEEDS.len());
+        let without = request("--no-captures --case dissection").unwrap();
+        assert!(without.jobs().is_empty());
     }
 
     #[test]

@@ -25,14 +25,26 @@ const LEASE: Duration = Duration::from_secs(9);
 const UNSUPPORTED: i32 = 4;
 const POLL: Duration = Duration::from_millis(5);
 
-/// Captures of peers that closed them.
-#[derive(Debug, Default)]
-pub(crate) struct Captures(Mutex<Vec<PathBuf>>);
+/// Captures of peers that closed them. Who captures sends and receives each datagram by a call of
+/// its own, and nothing past the network.
+#[derive(Debug)]
+pub(crate) struct Captures {
+    closed: Mutex<Vec<PathBuf>>,
+    are_wanted: bool,
+}
 
 impl Captures {
+    /// None yet, and none ever unless they `are_wanted`.
+    pub(crate) fn new(are_wanted: bool) -> Self {
+        Self {
+            closed: Mutex::default(),
+            are_wanted,
+        }
+    }
+
     /// All of them.
     pub(crate) fn take(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut *lock(&self.0))
+        std::mem::take(&mut *lock(&self.closed))
     }
 }
 
@@ -139,7 +151,8 @@ impl<'a> Stage<'a> {
     /// Where Whimbrel in this role captures its traffic.
     fn capture(&self, role: Role) -> Option<PathBuf> {
         let killed = self.lines.case.course == Course::PublisherKilled && role == Role::Publisher;
-        if self.lines.peer(role) != Peer::Whimbrel || killed {
+        let can = self.lines.peer(role) == Peer::Whimbrel && !killed;
+        if !(can && self.captures.are_wanted) {
             return None;
         }
         let pair = self.lines.pair;
@@ -248,7 +261,7 @@ impl<'a> Stage<'a> {
         let closed = left.into_iter().filter(|(_, by_itself)| *by_itself);
         let files: Vec<PathBuf> = closed.filter_map(|(role, _)| self.capture(role)).collect();
         if !matches!(outcome, Err(Stop::Unsupported)) {
-            lock(&self.captures.0).extend(files);
+            lock(&self.captures.closed).extend(files);
         }
     }
 }
