@@ -348,11 +348,11 @@ static void version(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 2 && strcmp(argv[1], "version") == 0) {
+  if (argc <= 3 && argc > 1 && strcmp(argv[1], "version") == 0) {
     version();
     return 0;
   }
-  if (argc == 2 && strcmp(argv[1], "settings") == 0) {
+  if (argc <= 3 && argc > 1 && strcmp(argv[1], "settings") == 0) {
     settings();
     return 0;
   }

@@ -424,11 +424,11 @@ static void settings() {
 }
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string(argv[1]) == "version") {
+  if (argc <= 3 && argc > 1 && std::string(argv[1]) == "version") {
     printf("Fast DDS %s\n", FASTRTPS_VERSION_STR);
     return 0;
   }
-  if (argc == 2 && std::string(argv[1]) == "settings") {
+  if (argc <= 3 && argc > 1 && std::string(argv[1]) == "settings") {
     settings();
     return 0;
   }

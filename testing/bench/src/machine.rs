@@ -7,14 +7,30 @@ use std::process::Command;
 
 use crate::contestant::{Product, Programs};
 
+/// What decides how cores sleep and share, and by what time is kept.
+const SYSTEM: [(&str, &str); 3] = [
+    (
+        "clock",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    (
+        "idle_driver",
+        "/sys/devices/system/cpu/cpuidle/current_driver",
+    ),
+    (
+        "siblings_of_core_0",
+        "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+    ),
+];
+
 /// Facts by name.
 pub type Facts = BTreeMap<String, String>;
 
-/// The machine, its system, and the versions and settings of `products`.
+/// The machine, its system, and the versions of `products` and their settings in `bench`.
 ///
 /// # Errors
 /// A product does not tell them.
-pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String> {
+pub fn facts(programs: &Programs, products: &[Product], bench: &str) -> Result<Facts, String> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
     let mut facts = Facts::new();
@@ -41,6 +57,9 @@ pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String>
     for name in ["rmem_default", "rmem_max", "wmem_default", "wmem_max"] {
         note(name, read(&format!("/proc/sys/net/core/{name}")));
     }
+    for (name, path) in SYSTEM {
+        note(name, read(path));
+    }
     note("load_before", read("/proc/loadavg"));
     note(
         "commit",
@@ -56,7 +75,7 @@ pub fn facts(programs: &Programs, products: &[Product]) -> Result<Facts, String>
         let program = programs.of(*product)?;
         let name = product.name();
         let said = |what: &str| {
-            let text = said_by(Command::new(&program).arg(what));
+            let text = said_by(Command::new(&program).args([what, bench]));
             let missing = || format!("{name} does not tell its {what}");
             (!text.is_empty()).then_some(text).ok_or_else(missing)
         };

@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     }
     let programs = Programs::new(&arguments.peers)?;
     let products: Vec<Product> = contestants.iter().map(|it| it.product).collect();
-    let mut facts = machine::facts(&programs, &products)?;
+    let mut facts = machine::facts(&programs, &products, "calls")?;
     let usual = if arguments.quick {
         MESSAGES_QUICK
     } else {
@@ -57,6 +57,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     for placement in PLACEMENTS {
         rows.extend(count_all(&contestants, &programs, (placement, messages))?);
     }
+    facts.insert("method".into(), "ping-pong, one sample under way".into());
+    facts.insert("load_after".into(), machine::load());
     let tables = PLACEMENTS.map(|it| rows::table(&rows, it));
     let mut report = Report {
         name: "calls",

@@ -35,10 +35,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         return Err(format!("nobody of this name; there are: {names}"));
     }
     let programs = Programs::new(&arguments.peers)?;
-    let mut facts = machine::facts(
-        &programs,
-        &all.iter().map(|it| it.product()).collect::<Vec<_>>(),
-    )?;
+    let products: Vec<_> = all.iter().map(|it| it.product()).collect();
+    let mut facts = machine::facts(&programs, &products, "footprint")?;
     let rounds = if arguments.quick {
         ROUNDS_QUICK
     } else {

@@ -19,7 +19,18 @@ fn mode_of_peers(mode: Mode) -> Mode {
 }
 
 /// Median at most this many times that of the blocking raw socket.
-const OF_RAW: [(Placement, f64); 2] = [(Placement::TwoCores, 1.10), (Placement::OneCore, 1.35)];
+const OF_RAW: [(Placement, f64); 3] = [
+    (Placement::TwoCores, 1.10),
+    (Placement::OneCore, 1.35),
+    (Placement::TwoHosts, 1.10),
+];
+
+/// Between two hosts the raw socket is the measure for samples of one datagram: larger ones of its
+/// own leave as IP fragments.
+const OF_RAW_TWO_HOSTS_BYTES_MAX: usize = 1024;
+
+/// Where each process has a core of its own.
+const ACROSS_CORES: [Placement; 2] = [Placement::TwoCores, Placement::TwoHosts];
 
 /// Median of the other modes at most this many times that of the listener.
 const OF_LISTENER: f64 = 1.05;
@@ -64,12 +75,15 @@ impl Judge<'_> {
             let of_raw = |mode| self.of_raw(placement, mode, Mode::Blocking, bound);
             goals.extend(MODES.into_iter().filter_map(of_raw));
         }
-        let (polling, two_cores) = (self.polling(), Placement::TwoCores);
+        let polling = self.polling();
         for (mode, blocking) in &polling {
-            goals.extend(self.of_raw(two_cores, *mode, Mode::Spinning, OF_SPINNING));
             goals.extend(self.of_own(Placement::OneCore, *mode, *blocking, OF_BLOCKING));
         }
-        goals.extend(self.of_raw(two_cores, Mode::Spinning, Mode::Spinning, OF_SPINNING));
+        for placement in ACROSS_CORES {
+            let modes = polling.iter().map(|it| it.0).chain([Mode::Spinning]);
+            let of_raw = |mode| self.of_raw(placement, mode, Mode::Spinning, OF_SPINNING);
+            goals.extend(modes.filter_map(of_raw));
+        }
         let polling = || polling.iter().map(|it| it.0);
         for placement in &self.part.placements {
             for mode in MODES.iter().skip(1) {
@@ -113,19 +127,37 @@ impl Judge<'_> {
     }
 
     fn in_process(&self) -> Vec<Goal> {
-        let figures = self.part.sizes.iter().filter_map(|size| {
+        let goals = self.part.sizes.iter().flat_map(|size| {
             let mode = if *size > IN_PROCESS_COPIED_MAX {
                 Mode::InProcessShared
             } else {
                 Mode::InProcess
             };
-            let ours = self.us(Placement::Free, Product::Whimbrel, mode, *size, 0.5)?;
-            Some((ours, format!("{size} B")))
+            [self.quick_here(mode, *size), self.quicker_here(mode, *size)]
         });
-        let name = "latency.in-process.p50-us";
-        Goal::worst(name, figures, Side::AtMost, IN_PROCESS_US)
-            .into_iter()
-            .collect()
+        goals.flatten().collect()
+    }
+
+    fn us_here(&self, product: Product, mode: Mode, size: usize) -> Option<f64> {
+        self.us(Placement::Free, product, mode, size, 0.5)
+    }
+
+    fn quick_here(&self, mode: Mode, size: usize) -> Option<Goal> {
+        let ours = self.us_here(Product::Whimbrel, mode, size)?;
+        let name = format!("latency.{}.p50-us", mode.name());
+        let figure = (ours, format!("{size} B"));
+        Goal::worst(name, [figure], Side::AtMost, IN_PROCESS_US)
+    }
+
+    /// Beside the peers, by what they have.
+    fn quicker_here(&self, mode: Mode, size: usize) -> Option<Goal> {
+        let ours = self.us_here(Product::Whimbrel, mode, size)?;
+        let figures = [Product::Cyclone, Product::FastDds].map(|peer| {
+            let theirs = self.us_here(peer, Mode::InProcess, size)?;
+            Some((ours / theirs, format!("{size} B, {}", peer.name())))
+        });
+        let name = format!("latency.{}.p50-of-peers", mode.name());
+        Goal::worst(name, figures.into_iter().flatten(), Side::Below, 1.0)
     }
 
     fn us(
@@ -141,7 +173,10 @@ impl Judge<'_> {
     }
 
     fn of_raw(&self, placement: Placement, mode: Mode, raw_mode: Mode, bound: f64) -> Option<Goal> {
-        let figures = self.part.sizes.iter().filter_map(|size| {
+        let alike = |size: &&usize| {
+            placement != Placement::TwoHosts || **size <= OF_RAW_TWO_HOSTS_BYTES_MAX
+        };
+        let figures = self.part.sizes.iter().filter(alike).filter_map(|size| {
             let ours = self.us(placement, Product::Whimbrel, mode, *size, 0.5)?;
             let raw = self.us(placement, Product::Raw, raw_mode, *size, 0.5)?;
             Some((ours / raw, format!("{size} B")))
@@ -208,8 +243,8 @@ mod tests {
         row
     }
 
-    fn judged(rows: &[Row], kind: Kind) -> Vec<(String, bool)> {
-        let part = Part {
+    fn part_of(kind: Kind) -> Part {
+        Part {
             kind,
             contestants: USUAL.to_vec(),
             placements: vec![Placement::OneCore],
@@ -217,8 +252,11 @@ mod tests {
             messages: 10,
             starts: 1,
             warm: 0,
-        };
-        let goals = goals(rows, &part);
+        }
+    }
+
+    fn judged(rows: &[Row], kind: Kind) -> Vec<(String, bool)> {
+        let goals = goals(rows, &part_of(kind));
         goals
             .into_iter()
             .map(|it| (it.name.clone(), it.met()))
@@ -348,9 +386,38 @@ mod tests {
     }
 
     #[test]
-    fn within_a_process_the_bound_is_absolute() {
+    fn within_a_process_the_bound_is_absolute_and_the_peers_are_slower() {
         let (free, mode) = (Placement::Free, Mode::InProcess);
-        check_placed(free, mode, [1, 100], Kind::InProcess, &[false]);
-        check_placed(free, mode, [0, 100], Kind::InProcess, &[true]);
+        check_placed(free, mode, [1, 100], Kind::InProcess, &[false, true]);
+        check_placed(free, mode, [0, 100], Kind::InProcess, &[true, true]);
+        check_placed(free, mode, [100, 100], Kind::InProcess, &[false, false]);
+    }
+
+    #[test]
+    fn between_two_hosts_the_raw_socket_is_the_measure_of_one_datagram() {
+        let names = |size: usize| {
+            let mut rows = [
+                row(Product::Raw, Mode::Blocking, 100),
+                row(Product::Whimbrel, Mode::Take, 111),
+                row(Product::Raw, Mode::Spinning, 100),
+                row(Product::Whimbrel, Mode::Spinning, 141),
+            ];
+            for row in &mut rows {
+                (row.placement, row.size) = (Placement::TwoHosts, size);
+            }
+            let part = Part {
+                sizes: vec![size],
+                placements: vec![Placement::TwoHosts],
+                ..part_of(Kind::Usual)
+            };
+            let missed = goals(&rows, &part).into_iter().filter(|it| !it.met());
+            missed.map(|it| it.name).collect::<Vec<_>>()
+        };
+        let both = [
+            "latency.two-hosts.take.p50-of-raw-blocking",
+            "latency.two-hosts.spinning.p50-of-raw-spinning",
+        ];
+        assert_eq!(names(1024), both);
+        assert!(names(2048).is_empty());
     }
 }

@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let who = parts.iter().flat_map(|part| &part.contestants);
     let products: Vec<Product> = who.map(|it| it.product).collect();
-    let mut facts = machine::facts(&programs, &products)?;
+    let mut facts = machine::facts(&programs, &products, "latency")?;
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note(
         "method",

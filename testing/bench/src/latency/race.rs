@@ -43,14 +43,12 @@ pub(super) fn run(
         for runner in &runners {
             runner.wait_until_ready()?;
         }
-        // Whatever happens once happens before anything counts, to everybody.
-        for size in part.sizes.iter().take(1) {
-            for runner in &mut runners {
-                ours = ours.plus(runner.round(part.order(*size))?.1);
-            }
-        }
         for (size, of_size) in part.sizes.iter().zip(&mut rows) {
             let order = part.order(*size);
+            // Whatever a size does once happens before any counts, to everybody.
+            for runner in &mut runners {
+                ours = ours.plus(runner.round(order)?.1);
+            }
             for turn in turns(runners.len(), part.rounds_of(start)) {
                 let (trips, used) = runners[turn].round(order)?;
                 of_size[turn].add(&trips, used, order);

@@ -44,11 +44,15 @@ const BUSY_PER_CORE: usize = 2;
 /// Somebody is missing, does not start or stalls.
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
-    let mut facts = machine::facts(&programs, &[Product::Whimbrel])?;
+    let mut facts = machine::facts(&programs, &[Product::Whimbrel], "polling")?;
     let length = Duration::from_millis(if arguments.quick { 500 } else { 3000 });
     facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("size_bytes".into(), SIZE.to_string());
     facts.insert("part_ms".into(), length.as_millis().to_string());
+    facts.insert("period_us".into(), PERIOD.as_micros().to_string());
+    facts.insert("rounds".into(), ROUNDS.to_string());
+    facts.insert("crowded_rounds".into(), ROUNDS_CROWDED.to_string());
+    facts.insert("crowded_round_trips".into(), TRIPS.to_string());
     facts.insert("busy_processes".into(), busy_processes().to_string());
     let contestants = contestants();
     let contestants = contestants.as_slice();

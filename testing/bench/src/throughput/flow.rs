@@ -7,6 +7,8 @@ use crate::contestant::Product;
 pub(super) enum Kind {
     /// BEST_EFFORT; the raw socket is nothing else.
     BestEffort,
+    /// BEST_EFFORT with each sample in a message of its own.
+    BestEffortUnbundled,
     /// RELIABLE.
     Reliable,
     /// RELIABLE with the product's bundling of samples; datagrams of the raw socket that leave, and
@@ -22,6 +24,7 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::BestEffort => "best-effort",
+            Self::BestEffortUnbundled => "best-effort+off",
             Self::Reliable => "reliable",
             Self::Batched => "batched",
             Self::Unbundled => "unbundled",
@@ -41,6 +44,7 @@ pub(super) const FLOWS: &[Flow] = &[
     flow(Product::Raw, Kind::BestEffort),
     flow(Product::Raw, Kind::Batched),
     flow(Product::Whimbrel, Kind::BestEffort),
+    flow(Product::Whimbrel, Kind::BestEffortUnbundled),
     flow(Product::Whimbrel, Kind::Reliable),
     flow(Product::Whimbrel, Kind::Batched),
     flow(Product::Whimbrel, Kind::Unbundled),
@@ -74,7 +78,12 @@ impl Flow {
 
     /// Whether what does not arrive at once comes later: no reliable stream gives up.
     pub(super) fn is_reliable(self) -> bool {
-        self.product != Product::Raw && self.kind != Kind::BestEffort
+        self.product != Product::Raw && !self.is_best_effort()
+    }
+
+    /// Whether it is BEST_EFFORT.
+    pub(super) fn is_best_effort(self) -> bool {
+        matches!(self.kind, Kind::BestEffort | Kind::BestEffortUnbundled)
     }
 }
 
@@ -98,7 +107,7 @@ mod tests {
                 .filter(reliable)
                 .all(|it| it.product != Product::Raw)
         );
-        assert_eq!(FLOWS.iter().filter(reliable).count(), FLOWS.len() - 5);
+        assert_eq!(FLOWS.iter().filter(reliable).count(), FLOWS.len() - 6);
     }
 
     #[test]

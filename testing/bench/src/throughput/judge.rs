@@ -18,7 +18,6 @@ const BUNDLED_BYTES: std::ops::RangeInclusive<usize> = 32..=1024;
 const RAW: Flow = flow(Product::Raw, Kind::BestEffort);
 const RELIABLE: Flow = flow(Product::Whimbrel, Kind::Reliable);
 const UNBUNDLED: Flow = flow(Product::Whimbrel, Kind::Unbundled);
-const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
 
 const fn flow(product: Product, kind: Kind) -> Flow {
     Flow { product, kind }
@@ -86,16 +85,11 @@ fn losses(judge: &Judge<'_>) -> Vec<Goal> {
     [
         judge.reliable("reliable-lost-percent", Row::lost),
         judge.reliable("reliable-surplus", Row::surplus),
-        judge.lost(
-            "best-effort-lost-percent",
-            BEST_EFFORT,
-            Side::Below,
-            0.1,
-            |row| Some(row.lost()),
-        ),
+        judge.lost("best-effort-lost-percent", Side::Below, 0.1, |row| {
+            Some(row.lost())
+        }),
         judge.lost(
             "best-effort-lost-percent-at-80",
-            BEST_EFFORT,
             Side::AtMost,
             0.0,
             Row::lost_easy,
@@ -146,9 +140,10 @@ impl Judge<'_> {
 
     /// What must be none in every reliable stream of ours, whatever its readers and its bundling.
     fn reliable(&self, name: &str, of: fn(&Row) -> f64) -> Option<Goal> {
-        let ours = self.rows.iter().filter(|row| {
-            row.flow.product == Product::Whimbrel && row.flow.kind != Kind::BestEffort
-        });
+        let ours = self
+            .rows
+            .iter()
+            .filter(|row| row.flow.product == Product::Whimbrel && row.flow.is_reliable());
         let figures = ours.map(|row| {
             let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
             (of(row), format!("{kind}, {readers} readers, {size} B"))
@@ -156,17 +151,21 @@ impl Judge<'_> {
         Goal::worst(format!("throughput.{name}"), figures, Side::AtMost, 0.0)
     }
 
+    /// What is lost of every best-effort stream of ours, whatever its readers and its bundling.
     fn lost(
         &self,
         name: &str,
-        flow: Flow,
         side: Side,
         bound: f64,
         of: fn(&Row) -> Option<f64>,
     ) -> Option<Goal> {
-        let figures = self.plan.sizes.iter().filter_map(|size| {
-            let row = find(self.rows, flow, 1, *size)?;
-            Some((of(row)?, format!("{size} B")))
+        let ours = self
+            .rows
+            .iter()
+            .filter(|row| row.flow.product == Product::Whimbrel && row.flow.is_best_effort());
+        let figures = ours.filter_map(|row| {
+            let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
+            Some((of(row)?, format!("{kind}, {readers} readers, {size} B")))
         });
         Goal::worst(format!("throughput.{name}"), figures, side, bound)
     }
@@ -178,6 +177,8 @@ mod tests {
     use crate::arguments::Arguments;
     use crate::stream::{Received, Sent};
     use whimbrel_rig::process::Usage;
+
+    const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
 
     fn row(flow: Flow, size: usize, sent: u64, count: u64) -> Row {
         let mut row = Row::new(flow, 1, size);

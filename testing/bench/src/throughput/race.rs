@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use whimbrel_rig::process::{Process, Usage};
 
-use super::flow::{Flow, Kind};
+use super::flow::Flow;
 use super::plan::Plan;
 use super::rows::Row;
 use crate::contestant::{Product, Programs};
@@ -131,7 +131,7 @@ pub(super) fn run(
         }
     }
     for (runner, row) in runners.iter_mut().zip(&mut rows) {
-        let easy = runner.flow.kind == Kind::BestEffort && runner.flow.product != Product::Raw;
+        let easy = runner.flow.is_best_effort() && runner.flow.product != Product::Raw;
         if easy {
             let rate = (row.rate() * EASY) as u64;
             let (sent, received, _) = runner.burst(Burst { rate, ..at_most })?;

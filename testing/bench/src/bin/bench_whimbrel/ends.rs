@@ -34,17 +34,6 @@ pub(crate) fn of_mode(mode: &str, domain: u32, written: &str, read: &str) -> Res
     Ends::new(&participant.build()?, [written, read], &qos)
 }
 
-/// What [`of_mode`] sets in which mode.
-pub(crate) fn settings() -> String {
-    format!(
-        "defaults, waiting {} (modes that poll {}, spinning {}), large-system-buffers without \
-         receive_buffer_bytes and send_buffer_bytes; of the environment WHIMBREL_INTERFACES alone",
-        Waiting::Receive,
-        Waiting::default(),
-        Waiting::Spin,
-    )
-}
-
 /// Whether who waits in this mode never blocks.
 pub(crate) fn polls_endlessly(mode: &str) -> bool {
     mode == "spinning"

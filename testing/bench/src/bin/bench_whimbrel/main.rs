@@ -6,6 +6,7 @@ mod keyed;
 mod local;
 mod ping;
 mod pong;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -17,8 +18,10 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), String> {
-    if words == ["settings"] {
-        println!("{}", ends::settings());
+    if let [word, bench] = words
+        && word == "settings"
+    {
+        println!("{}", settings::of(bench)?);
         return Ok(());
     }
     let [bench, role, mode, ..] = words else {
