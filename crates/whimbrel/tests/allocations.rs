@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use futures_core::Stream;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use whimbrel::domain::InProcess;
+use whimbrel::qos::Bundling;
 use whimbrel::subscription::SampleStream;
 use whimbrel::{
     Condition, DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
@@ -80,6 +81,9 @@ struct How {
     message_bytes_max: usize,
     reliable: bool,
     by: By,
+    bundling: Bundling,
+    /// So many are written before they are taken.
+    together: u32,
 }
 
 /// How they are waited for.
@@ -111,10 +115,13 @@ const USUAL: How = How {
     message_bytes_max: WHOLE,
     reliable: true,
     by: By::Looks,
+    bundling: Bundling::Automatic,
+    together: 1,
 };
 
 /// Both ends of one topic.
 struct Ends<T: DdsType> {
+    how: How,
     writer: DataWriter<T>,
     reader: DataReader<T>,
     waiting: Waiting<T>,
@@ -213,7 +220,10 @@ fn participant(how: How) -> DomainParticipant {
 
 fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     let (one, other) = (participant(how), participant(how));
-    let mut written = DataWriterQos::default().reliable().keep_all();
+    let mut written = DataWriterQos::default()
+        .reliable()
+        .keep_all()
+        .bundling(how.bundling);
     let mut read = DataReaderQos::default().reliable().keep_all();
     if !how.reliable {
         (written, read) = (written.best_effort(), read.best_effort());
@@ -226,6 +236,7 @@ fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     writer.wait_for_matched(1, PATIENCE).unwrap();
     reader.wait_for_matched(1, PATIENCE).unwrap();
     Ends {
+        how,
         writer,
         reader,
         waiting,
@@ -233,24 +244,44 @@ fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     }
 }
 
-/// Writes and takes the samples of `numbers`, each as `make` has it, one after the other.
+/// Writes and takes the samples of `numbers`, each as `make` has it, as many together as that says.
 fn exchange<T: DdsType + Numbered>(
     ends: &mut Ends<T>,
     numbers: std::ops::Range<u32>,
     make: impl Fn(u32) -> T,
     room: &mut Vec<Sample<T>>,
 ) {
-    for number in numbers {
-        ends.writer.write(&make(number)).unwrap();
-        let deadline = Instant::now() + PATIENCE;
-        let taken = loop {
-            if let Some(taken) = ends.waiting.take(&ends.reader, number, room) {
-                break taken;
-            }
-            assert!(Instant::now() < deadline, "sample {number} does not arrive");
-            std::thread::yield_now();
+    let together = ends.how.together;
+    for first in numbers.step_by(together as usize) {
+        let these = first..first + together;
+        for number in these.clone() {
+            ends.writer.write(&make(number)).unwrap();
+        }
+        // A listener takes all by itself, and tells of the last.
+        let told = if ends.how.by == By::Listener {
+            these.end - 1
+        } else {
+            these.start
         };
-        assert_eq!(taken, number);
+        for number in told..these.end {
+            assert_eq!(arrived(ends, number, room), number);
+        }
+    }
+}
+
+/// The number of the sample that comes next, which is to be `number`.
+fn arrived<T: DdsType + Numbered>(
+    ends: &mut Ends<T>,
+    number: u32,
+    room: &mut Vec<Sample<T>>,
+) -> u32 {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(taken) = ends.waiting.take(&ends.reader, number, room) {
+            return taken;
+        }
+        assert!(Instant::now() < deadline, "sample {number} does not arrive");
+        std::thread::yield_now();
     }
 }
 
@@ -298,6 +329,24 @@ fn check_pictures(how: How, sizes: &[usize]) {
     }
 }
 
+/// Samples that wait for one another, alone and in bundles.
+fn streams_allocate_nothing() {
+    for in_process in [InProcess::Off, InProcess::Direct] {
+        for bundling in [Bundling::Off, Bundling::Automatic, Bundling::up_to(1400)] {
+            for by in By::ALL {
+                let how = How {
+                    in_process,
+                    bundling,
+                    by,
+                    together: 20,
+                    ..USUAL
+                };
+                assert_eq!(median(how, position), 0, "{how:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn write_and_take_allocate_nothing_in_steady_state() {
     for in_process in [InProcess::Off, InProcess::Direct] {
@@ -319,6 +368,7 @@ fn write_and_take_allocate_nothing_in_steady_state() {
         let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000];
         check_pictures(usual, &sizes);
     }
+    streams_allocate_nothing();
     // In two fragments and in three, the last of them shorter.
     let fragments = How {
         message_bytes_max: 1472,
