@@ -70,9 +70,10 @@ impl UdpSocket {
         Ok(())
     }
 
-    /// As [`UdpSocket::receive_joined`] once several large datagrams of one size have come: until
-    /// then the system need not tell which came joined, which it does by a slower call (by 0.2 µs
-    /// a datagram, on the machine where it was tried).
+    /// As [`UdpSocket::receive_joined`] once several large datagrams have come together or had
+    /// waited ([`crate::socket::RecvBatch::note_waited`]), each no larger than the one before it:
+    /// until then the system need not tell which came joined, which it does by a slower call (by
+    /// 0.2 µs a datagram, on the machine where it was tried).
     pub fn receive_joined_once_useful(&self) {
         self.joining.want_once_useful();
     }
