@@ -41,6 +41,22 @@ fn sources(by: &Outgoing, to: &StdSocket, oversize: Oversize) -> Vec<SocketAddr>
 }
 
 #[test]
+fn bulk_leaves_by_a_socket_beside_the_main_one_unless_that_is_off() {
+    for sets_bulk_apart in [true, false] {
+        let fittings = Fittings {
+            sets_bulk_apart,
+            ..Fittings::default()
+        };
+        let (main, bulk) = (outgoing(false), Bulk::new(&fittings));
+        let beside = bulk.beside(&main).unwrap();
+        let is_apart = beside.local_addr() != main.local_addr();
+        assert_eq!(is_apart, sets_bulk_apart);
+        let to = receiver();
+        assert_eq!(source(beside, &to, Oversize::Drop), beside.local_addr());
+    }
+}
+
+#[test]
 fn what_is_sent_often_leaves_by_a_socket_of_its_own_and_all_arrives() {
     let by = outgoing(true);
     let to = receiver();
