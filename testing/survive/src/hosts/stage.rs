@@ -191,17 +191,32 @@ impl Stage {
         Ok(())
     }
 
-    /// IP fragments that `host` has made.
+    /// IP fragments that `host` has made, of both IP versions.
     pub(super) fn ip_fragments(&self, host: &str) -> Result<i64, String> {
-        let text = self.network.read(host, "cat /proc/net/snmp")?;
-        let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
-        let (names, values) = (lines.next(), lines.next());
-        let names = names.unwrap_or_default().split_whitespace();
-        let mut both = names.zip(values.unwrap_or_default().split_whitespace());
-        both.find(|(name, _)| *name == "FragCreates")
-            .and_then(|(_, value)| value.parse().ok())
-            .ok_or(format!("no FragCreates in {text}"))
+        let v4 = self.network.read(host, "cat /proc/net/snmp")?;
+        let v6 = self.network.read(host, "cat /proc/net/snmp6")?;
+        let made = fragments_v4(&v4).zip(fragments_v6(&v6));
+        made.map(|(v4, v6)| v4 + v6)
+            .ok_or(format!("no FragCreates in {v4} or {v6}"))
     }
+}
+
+/// The fragments made by `text`, which is that of /proc/net/snmp: names in one line, values in the
+/// next.
+fn fragments_v4(text: &str) -> Option<i64> {
+    let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let mut both = names.split_whitespace().zip(values.split_whitespace());
+    let (_, value) = both.find(|(name, _)| *name == "FragCreates")?;
+    value.parse().ok()
+}
+
+/// The same of /proc/net/snmp6: a name and its value in each line.
+fn fragments_v6(text: &str) -> Option<i64> {
+    let mut values = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("Ip6FragCreates"));
+    values.next()?.trim().parse().ok()
 }
 
 fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result<Command, String> {
@@ -214,4 +229,17 @@ fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result
         command.env("WHIMBREL_PEERS", script.peers);
     }
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_of_both_ip_versions_are_read() {
+        let v4 = "Ip: FragFails FragCreates OutTransmits\nIp: 1 23 4\nUdp: FragCreates\nUdp: 5\n";
+        let v6 = "Ip6FragOKs \t1\nIp6FragFails \t2\nIp6FragCreates \t34\nIcmp6InMsgs \t5\n";
+        assert_eq!((fragments_v4(v4), fragments_v6(v6)), (Some(23), Some(34)));
+        assert_eq!((fragments_v4(v6), fragments_v6(v4)), (None, None));
+    }
 }
