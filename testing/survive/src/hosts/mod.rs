@@ -1,5 +1,7 @@
-//! Two hosts in namespaces: cables, addresses, MTUs, narrow links, stopped and killed processes.
+//! Two hosts in namespaces: cables, addresses, MTUs, groups, narrow links, stopped and killed
+//! processes.
 
+mod groups;
 mod meeting;
 mod roles;
 mod scenarios;

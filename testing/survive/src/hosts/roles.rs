@@ -30,36 +30,51 @@ pub(super) struct TopicPlan {
     bytes: usize,
     keep_all: bool,
     durable: bool,
+    reliable: bool,
 }
 
 /// The topic that is TRANSIENT_LOCAL and keeps all.
 pub(super) const LOG: &str = "log";
 
-/// Reliable and KEEP_ALL, KEEP_LAST, TRANSIENT_LOCAL, and larger than a packet.
-pub(super) const TOPICS: [TopicPlan; 4] = [
+/// The topic that is not reliable: what is lost of it stays lost.
+pub(super) const SIGHT: &str = "sight";
+
+/// Reliable and KEEP_ALL, KEEP_LAST, TRANSIENT_LOCAL, larger than a packet, and best effort.
+pub(super) const TOPICS: [TopicPlan; 5] = [
     TopicPlan {
         name: "stream",
         bytes: 100,
         keep_all: true,
         durable: false,
+        reliable: true,
     },
     TopicPlan {
         name: "state",
         bytes: 100,
         keep_all: false,
         durable: false,
+        reliable: true,
     },
     TopicPlan {
         name: LOG,
         bytes: 60,
         keep_all: true,
         durable: true,
+        reliable: true,
     },
     TopicPlan {
         name: "bulk",
         bytes: 3000,
         keep_all: true,
         durable: false,
+        reliable: true,
+    },
+    TopicPlan {
+        name: SIGHT,
+        bytes: 8000,
+        keep_all: true,
+        durable: false,
+        reliable: false,
     },
 ];
 
@@ -106,9 +121,10 @@ fn talk(
     let [talking, logging] = [(); 2].map(|()| Arc::new(AtomicBool::new(true)));
     for (plan, period_ms) in plans {
         let topic = participant.create_topic::<Numbered>(plan.name)?;
-        let mut qos = DataWriterQos::default()
-            .reliable()
-            .max_blocking_time(Duration::from_secs(60));
+        let mut qos = DataWriterQos::default().max_blocking_time(Duration::from_secs(60));
+        if !plan.reliable {
+            qos = qos.best_effort();
+        }
         if plan.keep_all {
             qos = qos.keep_all();
         }
@@ -200,7 +216,10 @@ fn listen(
     let mut tallies = Vec::new();
     for plan in plans {
         let topic = participant.create_topic::<Numbered>(plan.name)?;
-        let mut qos = DataReaderQos::default().reliable();
+        let mut qos = DataReaderQos::default();
+        if plan.reliable {
+            qos = qos.reliable();
+        }
         if plan.keep_all {
             qos = qos.keep_all();
         }
@@ -253,14 +272,16 @@ fn about(participant: &DomainParticipant) -> String {
         .find_map(|line| line.strip_prefix("VmRSS:"))
         .and_then(|rest| rest.split_whitespace().next())
         .unwrap_or("0");
-    let sent = participant.diagnostics().sent;
+    let diagnostics = participant.diagnostics();
+    let sent = diagnostics.sent;
     format!(
-        "guid={} others={} rss_kb={rss} heap_kb={} sent={} sent_bytes={}",
+        "guid={} others={} rss_kb={rss} heap_kb={} sent={} sent_bytes={} oversize={}",
         participant.guid(),
         participant.discovered_participants().len(),
         heap::held_bytes() / 1024,
         sent.0,
-        sent.1
+        sent.1,
+        diagnostics.oversize
     )
 }
 

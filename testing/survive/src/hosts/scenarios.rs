@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use whimbrel_rig::network::Network;
 
+use super::groups::narrow_group;
 use super::meeting::{deaf_bridge, loopback_only, many_networks};
 use super::roles::LOG;
 use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
@@ -27,6 +28,7 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
     ("bridge without multicast", deaf_bridge),
     ("two cables, VPN, containers", many_networks),
     ("loopback only", loopback_only),
+    ("data by a group, MTU 1280", narrow_group),
 ];
 
 /// Pulls the cable of `b` for `out` and puts it back; how many others each side knew at the end.
@@ -104,17 +106,8 @@ fn narrowed(scale: Scale) -> Result<String, String> {
     thread::sleep(Duration::from_millis(500));
     stage.recovers("with the small MTU")?;
     stage.nothing_lost(&["stream", "log", "bulk"])?;
-    no_fragments(&stage)?;
+    stage.no_fragments()?;
     Ok(format!("back in {} ms, no IP fragment", took.as_millis()))
-}
-
-fn no_fragments(stage: &Stage) -> Result<(), String> {
-    let made = stage.ip_fragments("a")? + stage.ip_fragments("b")?;
-    if made == 0 {
-        Ok(())
-    } else {
-        Err(format!("{made} IP fragments were made"))
-    }
 }
 
 fn narrow_path(scale: Scale) -> Result<String, String> {
@@ -137,7 +130,7 @@ fn narrow_path(scale: Scale) -> Result<String, String> {
     stage.network.on("b", "ip link set vb mtu 576")?;
     let took = stage.recovers("path narrowed")?;
     stage.nothing_lost(&["stream", "log", "bulk"])?;
-    no_fragments(&stage)?;
+    stage.no_fragments()?;
     Ok(format!("back in {} ms, no IP fragment", took.as_millis()))
 }
 
@@ -149,7 +142,7 @@ fn slowed(scale: Scale) -> Result<String, String> {
         network.on(host, &shape)?;
     }
     let script = Script {
-        periods_ms: [50, 50, 100, 0],
+        periods_ms: [50, 50, 100, 0, 0],
         ..Script::usual(scale.lease)
     };
     let begun = Instant::now();

@@ -36,16 +36,19 @@ pub(super) struct Script {
     pub(super) peers: &'static str,
     /// Where the listener is; the talker is on `a`.
     pub(super) listener_host: &'static str,
+    /// Data goes by a group.
+    pub(super) grouped: bool,
 }
 
 impl Script {
-    /// All four topics at their usual rates.
+    /// The reliable topics at their usual rates.
     pub(super) const fn usual(lease: Duration) -> Self {
         Self {
             lease,
-            periods_ms: [10, 10, 50, 50],
+            periods_ms: [10, 10, 50, 50, 0],
             peers: "",
             listener_host: "b",
+            grouped: false,
         }
     }
 
@@ -183,6 +186,14 @@ impl Stage {
         Ok(())
     }
 
+    /// Starts a listener on `host` beside the one there is, which goes on and is given back.
+    pub(super) fn listen_at(&mut self, host: &'static str) -> Result<Peer, String> {
+        let next = Peer::start(&mut command(&self.network, host, "listen", &self.script)?)?;
+        let before = std::mem::replace(&mut self.listener, next);
+        self.flows(MEETING_MAX, &format!("{host} listens too"))?;
+        Ok(before)
+    }
+
     /// Ends the talker without farewell and starts another.
     pub(super) fn restart_talker(&mut self) -> Result<(), String> {
         self.talker.signal("KILL")?;
@@ -191,27 +202,44 @@ impl Stage {
         Ok(())
     }
 
+    /// Neither host has made IP fragments.
+    pub(super) fn no_fragments(&self) -> Result<(), String> {
+        let made = self.ip_fragments("a")? + self.ip_fragments("b")?;
+        if made == 0 {
+            Ok(())
+        } else {
+            Err(format!("{made} IP fragments were made"))
+        }
+    }
+
     /// IP fragments that `host` has made, of both IP versions.
-    pub(super) fn ip_fragments(&self, host: &str) -> Result<i64, String> {
+    fn ip_fragments(&self, host: &str) -> Result<i64, String> {
         let v4 = self.network.read(host, "cat /proc/net/snmp")?;
         let v6 = self.network.read(host, "cat /proc/net/snmp6")?;
-        let made = fragments_v4(&v4).zip(fragments_v6(&v6));
+        let made = count_v4(&v4, "Ip:", "FragCreates").zip(fragments_v6(&v6));
         made.map(|(v4, v6)| v4 + v6)
             .ok_or(format!("no FragCreates in {v4} or {v6}"))
     }
+
+    /// Packets that came to `host` by groups that somebody there has joined.
+    pub(super) fn group_packets(&self, host: &str) -> Result<i64, String> {
+        let text = self.network.read(host, "cat /proc/net/netstat")?;
+        count_v4(&text, "IpExt:", "InMcastPkts").ok_or(format!("no InMcastPkts in {text}"))
+    }
 }
 
-/// The fragments made by `text`, which is that of /proc/net/snmp: names in one line, values in the
-/// next.
-fn fragments_v4(text: &str) -> Option<i64> {
-    let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
+/// What `name` counts in `table` of `text`, which is that of /proc/net/snmp or netstat: names in
+/// one line, values in the next.
+fn count_v4(text: &str, table: &str, name: &str) -> Option<i64> {
+    let mut lines = text.lines().filter(|line| line.starts_with(table));
     let (names, values) = (lines.next()?, lines.next()?);
     let mut both = names.split_whitespace().zip(values.split_whitespace());
-    let (_, value) = both.find(|(name, _)| *name == "FragCreates")?;
+    let (_, value) = both.find(|(it, _)| *it == name)?;
     value.parse().ok()
 }
 
-/// The same of /proc/net/snmp6: a name and its value in each line.
+/// The fragments made by `text`, which is that of /proc/net/snmp6: a name and its value in each
+/// line.
 fn fragments_v6(text: &str) -> Option<i64> {
     let mut values = text
         .lines()
@@ -224,6 +252,9 @@ fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result
     command.args(["child", "hosts", role]);
     command.arg(script.lease.as_millis().to_string());
     command.args(script.periods_ms.map(|it| it.to_string()));
+    if script.grouped {
+        command.env("WHIMBREL_MULTICAST_DATA", "on");
+    }
     one_arena(&mut command);
     if role == "talk" && !script.peers.is_empty() {
         command.env("WHIMBREL_PEERS", script.peers);
@@ -239,7 +270,8 @@ mod tests {
     fn fragments_of_both_ip_versions_are_read() {
         let v4 = "Ip: FragFails FragCreates OutTransmits\nIp: 1 23 4\nUdp: FragCreates\nUdp: 5\n";
         let v6 = "Ip6FragOKs \t1\nIp6FragFails \t2\nIp6FragCreates \t34\nIcmp6InMsgs \t5\n";
-        assert_eq!((fragments_v4(v4), fragments_v6(v6)), (Some(23), Some(34)));
-        assert_eq!((fragments_v4(v6), fragments_v6(v4)), (None, None));
+        let of_ip = |text| count_v4(text, "Ip:", "FragCreates");
+        assert_eq!((of_ip(v4), fragments_v6(v6)), (Some(23), Some(34)));
+        assert_eq!((of_ip(v6), fragments_v6(v4)), (None, None));
     }
 }
