@@ -1,7 +1,7 @@
 //! What a product costs where nothing happens: memory, threads, work at idle, time to begin.
 //!
-//! Products take turns in rounds; the figures are medians of the rounds. Idle pairs of all products
-//! are watched at the same time, as they mostly sleep.
+//! Products take turns in rounds; the figures are medians of the rounds. Work at idle is that of
+//! one stretch, in which pairs of all products are watched at the same time, as they mostly sleep.
 //!
 //! Whimbrel takes part twice: built for small processes, which is what is judged beside the peers,
 //! and built for speed, as in all other benches. Both are one small program, as the peers' are.
