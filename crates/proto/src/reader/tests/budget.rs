@@ -12,6 +12,15 @@ fn thrifty(max: usize, adapt: impl FnOnce(&mut ReaderConfig)) -> (Reader, Arc<Bu
     (reader, budget)
 }
 
+/// The same, which has heard of the samples up to `last` of a reliable writer.
+fn thrifty_and_told(max: usize, last: i64) -> (Reader, Arc<Budget>) {
+    let (mut reader, budget) = thrifty(max, |_| {});
+    reader.handle_matched(NOW, matched(true));
+    let told = reader.handle_heartbeat(NOW, WRITER, &heartbeat(1, last, 1, false));
+    told.unwrap();
+    (reader, budget)
+}
+
 fn rejections(reader: &mut Reader) -> Vec<SampleRejectedKind> {
     let events = core::iter::from_fn(|| reader.poll_event());
     let reasons = events.filter_map(|event| match event {
@@ -23,11 +32,7 @@ fn rejections(reader: &mut Reader) -> Vec<SampleRejectedKind> {
 
 #[test]
 fn a_budget_holds_back_the_writer_and_everything_arrives_after_takes() {
-    let (mut reader, budget) = thrifty(4096, |_| {});
-    reader.handle_matched(NOW, matched(true));
-    reader
-        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 100, 1, false))
-        .unwrap();
+    let (mut reader, budget) = thrifty_and_told(4096, 100);
     let mut count = 1;
     let mut all = vec![];
     let mut rejected = 0;
@@ -86,11 +91,7 @@ fn a_budget_that_others_use_up_is_asked_again_when_they_give_back() {
 
 #[test]
 fn fragments_and_samples_out_of_order_are_in_the_budget() {
-    let (mut reader, budget) = thrifty(20_000, |_| {});
-    reader.handle_matched(NOW, matched(true));
-    reader
-        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 90, 1, false))
-        .unwrap();
+    let (mut reader, budget) = thrifty_and_told(20_000, 90);
     for number in (2..90).rev() {
         let _ = reader.handle_data(NOW, data(number));
     }
@@ -129,11 +130,7 @@ fn a_best_effort_reader_without_room_drops_and_says_so() {
 
 #[test]
 fn what_came_early_gives_way_to_what_everything_waits_for() {
-    let (mut reader, budget) = thrifty(4096, |_| {});
-    reader.handle_matched(NOW, matched(true));
-    reader
-        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 100, 1, false))
-        .unwrap();
+    let (mut reader, budget) = thrifty_and_told(4096, 100);
     answers(&mut reader, NOW);
     // The first is refused for others' sake, the rest fills what they give back.
     let mut others = Account::new(Some(Arc::clone(&budget)));
@@ -156,11 +153,7 @@ fn what_came_early_gives_way_to_what_everything_waits_for() {
 
 #[test]
 fn what_came_early_counts_with_the_slab_that_it_keeps() {
-    let (mut reader, budget) = thrifty(20_000, |_| {});
-    reader.handle_matched(NOW, matched(true));
-    reader
-        .handle_heartbeat(NOW, WRITER, &heartbeat(1, 90, 1, false))
-        .unwrap();
+    let (mut reader, budget) = thrifty_and_told(20_000, 90);
     let in_slab = |number: i64| {
         let slab = SharedBytes::copy_from(&[7; 2000]);
         let payload = slab.slice(0..8).unwrap();
