@@ -345,7 +345,8 @@ static void throughput(int argc, char** argv) {
   set_stream_qos(qos, reliable, size);
   // The only mode that fragments.
   if (size > most_in_one_message) qos.publish_mode().kind = fast::ASYNCHRONOUS_PUBLISH_MODE;
-  if (tuned) qos.reliable_writer_qos().times.heartbeatPeriod = {0, tuned_heartbeat_period_ms * 1000u * 1000u};
+  if (tuned)
+    qos.reliable_writer_qos().times.heartbeatPeriod = {0, tuned_heartbeat_period_ms * 1000u * 1000u};
   writer = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT)->create_datawriter(topic, qos);
   if (writer == nullptr) give_up("writer");
   for (;;) {

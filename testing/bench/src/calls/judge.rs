@@ -5,13 +5,13 @@ use crate::contestant::Product;
 use crate::goal::{Goal, Side};
 
 /// At most one acknowledgment or heartbeat for ten samples, sent or received.
-const ACKNOWLEDGED: f64 = 1.1;
+pub(super) const ACKNOWLEDGED: f64 = 1.1;
 
 /// At most one wait.
-const WAITS: f64 = 1.0;
+pub(super) const WAITS: f64 = 1.0;
 
 /// None, but for the odd thread that loses its core with a lock: 20 in 20,000 messages.
-const NONE: f64 = 0.001;
+pub(super) const NONE: f64 = 0.001;
 
 const BOUNDS: [(&str, f64); 4] = [
     ("sends", ACKNOWLEDGED),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::count::{COUNTED, Counter, Counts};
+use super::judge::{ACKNOWLEDGED, NONE, WAITS};
 use super::rows::{cells_of, with_counts};
 use crate::contestant::{Product, Programs};
 use crate::exchange::{COUNTERS, Counters};
@@ -38,15 +39,6 @@ const WARM: Burst = Burst {
 
 /// At most one acknowledgment for so many samples.
 const SAMPLES_PER_ACKNACK: f64 = 10.0;
-
-/// A call for each sample, and one for an acknowledgement of ten at most.
-const CALLS: f64 = 1.0 + 1.0 / SAMPLES_PER_ACKNACK;
-
-/// At most one wait, by whatever call.
-const WAITS: f64 = 1.0;
-
-/// None, but for the odd thread that loses its core with a lock.
-const FUTEXES: f64 = 0.001;
 
 /// What streams, and how fast.
 #[derive(Clone, Copy, Debug)]
@@ -166,13 +158,13 @@ fn goals_of(row: &Row) -> Vec<Goal> {
     let acknacks = per_sample(row.counters, acknacks);
     let mut goals = vec![
         at_most("acknacks", acknacks, 1.0 / SAMPLES_PER_ACKNACK),
-        at_most("sends", row.writer.of("sends"), CALLS),
-        at_most("receives", row.reader.of("receives"), CALLS),
+        at_most("sends", row.writer.of("sends"), ACKNOWLEDGED),
+        at_most("receives", row.reader.of("receives"), ACKNOWLEDGED),
         at_most("waits", row.reader.of("waits"), WAITS),
     ];
     if row.flow.is_steady() {
         let futexes = row.writer.of("futexes") + row.reader.of("futexes");
-        goals.push(at_most("futexes", futexes, FUTEXES));
+        goals.push(at_most("futexes", futexes, NONE));
     }
     goals
 }

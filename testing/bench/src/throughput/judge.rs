@@ -138,20 +138,13 @@ impl Judge<'_> {
         Goal::worst(format!("throughput.{name}"), figures, Side::AtLeast, bound)
     }
 
-    /// What must be none in every reliable stream of ours, whatever its readers and its bundling.
+    /// What must be none in every reliable stream of ours.
     fn reliable(&self, name: &str, of: fn(&Row) -> f64) -> Option<Goal> {
-        let ours = self
-            .rows
-            .iter()
-            .filter(|row| row.flow.product == Product::Whimbrel && row.flow.is_reliable());
-        let figures = ours.map(|row| {
-            let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
-            (of(row), format!("{kind}, {readers} readers, {size} B"))
-        });
-        Goal::worst(format!("throughput.{name}"), figures, Side::AtMost, 0.0)
+        let of = |row: &Row| Some(of(row));
+        self.of_ours(name, Flow::is_reliable, (Side::AtMost, 0.0), of)
     }
 
-    /// What is lost of every best-effort stream of ours, whatever its readers and its bundling.
+    /// What is lost of every best-effort stream of ours.
     fn lost(
         &self,
         name: &str,
@@ -159,10 +152,21 @@ impl Judge<'_> {
         bound: f64,
         of: fn(&Row) -> Option<f64>,
     ) -> Option<Goal> {
+        self.of_ours(name, Flow::is_best_effort, (side, bound), of)
+    }
+
+    /// A figure of every stream of ours of some `sort`, whatever its readers and its bundling.
+    fn of_ours(
+        &self,
+        name: &str,
+        sort: fn(Flow) -> bool,
+        (side, bound): (Side, f64),
+        of: impl Fn(&Row) -> Option<f64>,
+    ) -> Option<Goal> {
         let ours = self
             .rows
             .iter()
-            .filter(|row| row.flow.product == Product::Whimbrel && row.flow.is_best_effort());
+            .filter(|row| row.flow.product == Product::Whimbrel && sort(row.flow));
         let figures = ours.filter_map(|row| {
             let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
             Some((of(row)?, format!("{kind}, {readers} readers, {size} B")))

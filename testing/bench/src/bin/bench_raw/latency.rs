@@ -36,19 +36,16 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let socket = socket_at(0)?;
     set_patience(&socket)?;
-    let to = if mode == "calls" {
-        None
+    let with = if mode == "calls" {
+        With::itself(&socket, far_end(words, &socket)?)?
     } else {
         let peer = option(words, "--peer")?;
         let to = format!("{peer}:{}", PORT + domain);
-        Some(to.parse().map_err(|_| "bad peer")?)
+        With::Process(to.parse().map_err(|_| "bad peer")?)
     };
     let ping = Ping {
         way: Way::named(mode, &socket)?,
-        with: match to {
-            Some(to) => With::Process(to),
-            None => With::itself(&socket, far_end(words, &socket)?)?,
-        },
+        with,
         socket,
     };
     serve(|order| ping.block(order).map_err(|error| error.to_string()))
