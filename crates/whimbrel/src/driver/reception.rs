@@ -349,6 +349,27 @@ impl Reception {
         }
     }
 
+    /// Wakes whoever sits where that is due; when to look again.
+    fn look_after_sitter(&self, now: Instant) -> Option<Instant> {
+        let mut next = None;
+        let wake_at = Instant(self.wake_at.load(Ordering::SeqCst));
+        if wake_at <= now {
+            // Who has not begun to wait may do so yet, long after he looked at the clock.
+            next = (!self.interrupt()).then(|| now.after(AWAY_MAX));
+        } else if wake_at != Instant(u64::MAX) {
+            next = Some(wake_at);
+        }
+        let leaves = self.leaves.load(Ordering::Relaxed);
+        if self.leaves_seen.swap(leaves, Ordering::Relaxed) != leaves {
+            // It will be left again soon: sparing whoever leaves it the arming.
+            let left_at = Instant(self.left_at.load(Ordering::Relaxed));
+            let until = Instant(self.awaited_until.load(Ordering::Relaxed));
+            let again = now.after(until.since(left_at).max(AWAY_MAX));
+            next = Some(next.map_or(again, |at| at.min(again)));
+        }
+        next
+    }
+
     /// Somebody stood up and left `desk`, for good where he `has_moved`.
     fn leave(&self, desk: Box<Desk>, sat_at: Instant, has_moved: bool) {
         let mut desk = desk;
@@ -377,32 +398,20 @@ impl Timed for Reception {
     /// Wakes whoever sits too long, or takes the seat back from who has left it.
     fn on_timer(&self, now: Instant) {
         let seat = lock(&self.seat);
-        let mut next = None;
-        if seat.is_none() {
-            let wake_at = Instant(self.wake_at.load(Ordering::SeqCst));
-            if wake_at <= now {
-                // Who has not begun to wait may do so yet, long after he looked at the clock.
-                next = (!self.interrupt()).then(|| now.after(AWAY_MAX));
-            } else if wake_at != Instant(u64::MAX) {
-                next = Some(wake_at);
-            }
-            let leaves = self.leaves.load(Ordering::Relaxed);
-            if self.leaves_seen.swap(leaves, Ordering::Relaxed) != leaves {
-                // It will be left again soon: sparing whoever leaves it the arming.
-                let left_at = Instant(self.left_at.load(Ordering::Relaxed));
-                let until = Instant(self.awaited_until.load(Ordering::Relaxed));
-                let again = now.after(until.since(left_at).max(AWAY_MAX));
-                next = Some(next.map_or(again, |at| at.min(again)));
-            }
+        let next = if seat.is_none() {
+            // Whoever is woken wants it at once.
+            drop(seat);
+            self.look_after_sitter(now)
         } else if self.is_taken.load(Ordering::Relaxed) {
             let at = Instant(self.awaited_until.load(Ordering::Relaxed));
             if at <= now {
                 self.give_back(&seat);
-            } else {
-                next = Some(at);
             }
-        }
-        drop(seat);
+            drop(seat);
+            (at > now).then_some(at)
+        } else {
+            None
+        };
         if let Some(at) = next {
             self.arm(at);
         }
