@@ -30,7 +30,11 @@ const PERIOD: Duration = Duration::from_millis(1);
 
 /// Rounds in which all take turns.
 const ROUNDS: usize = 5;
-const ROUNDS_CROWDED: usize = 200;
+
+/// How often everybody is started where it is crowded: where a process and its memory lie makes it
+/// slower or faster by some percent for as long as it lives.
+const STARTS: usize = 5;
+const ROUNDS_CROWDED: usize = 40;
 
 /// Round trips in a round of the crowded part.
 const TRIPS: usize = 100;
@@ -51,6 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     facts.insert("part_ms".into(), length.as_millis().to_string());
     facts.insert("period_us".into(), PERIOD.as_micros().to_string());
     facts.insert("rounds".into(), ROUNDS.to_string());
+    facts.insert("crowded_starts".into(), STARTS.to_string());
     facts.insert("crowded_rounds".into(), ROUNDS_CROWDED.to_string());
     facts.insert("crowded_round_trips".into(), TRIPS.to_string());
     facts.insert("busy_processes".into(), busy_processes().to_string());
@@ -163,26 +168,32 @@ fn busy_processes() -> usize {
 
 /// Latency of each while more processes are busy than there are cores.
 fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Spread>, String> {
-    let stage = Stage::new(Placement::Free)?;
-    let mut pairs = start(programs, contestants, &stage)?;
-    let program = programs.of(Product::Raw)?;
-    let begin = |_| Process::start("busy", Command::new(&program).arg("busy"));
-    let busy = (0..busy_processes()).map(begin);
-    let mut busy = busy.collect::<Result<Vec<Process>, String>>()?;
-    let spreads = take_turns(&mut pairs);
-    for process in &mut busy {
-        process.end(ENDING);
+    let mut spreads = vec![Spread::default(); contestants.len()];
+    for _ in 0..STARTS {
+        let stage = Stage::new(Placement::Free)?;
+        let mut pairs = start(programs, contestants, &stage)?;
+        let mut busy = begin_busy(programs)?;
+        let turns = take_turns(&mut pairs, &mut spreads);
+        for process in &mut busy {
+            process.end(ENDING);
+        }
+        turns?;
     }
-    spreads
+    Ok(spreads)
 }
 
-fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
+fn begin_busy(programs: &Programs) -> Result<Vec<Process>, String> {
+    let program = programs.of(Product::Raw)?;
+    let begin = |_| Process::start("busy", Command::new(&program).arg("busy"));
+    (0..busy_processes()).map(begin).collect()
+}
+
+fn take_turns(pairs: &mut [Pair], spreads: &mut [Spread]) -> Result<(), String> {
     let order = Order {
         size: SIZE,
         count: TRIPS,
         warm: 10,
     };
-    let mut spreads = vec![Spread::default(); pairs.len()];
     for round in 0..ROUNDS_CROWDED {
         for turn in 0..pairs.len() {
             let at = (turn + round) % pairs.len();
@@ -190,7 +201,7 @@ fn take_turns(pairs: &mut [Pair]) -> Result<Vec<Spread>, String> {
             spreads[at].add_round(&trips);
         }
     }
-    Ok(spreads)
+    Ok(())
 }
 
 #[cfg(test)]
