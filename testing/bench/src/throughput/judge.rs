@@ -246,7 +246,7 @@ mod tests {
             refused: 0,
             ns: 1,
         };
-        lossy.add_easy(written, &[Received { count: 9, ns: 1 }]);
+        lossy.note_easy(8, written, &[Received { count: 9, ns: 1 }]);
         let wanted = [
             ("throughput.best-effort-lost-percent", true),
             ("throughput.best-effort-lost-percent-at-80", false),

@@ -135,7 +135,7 @@ pub(super) fn run(
         if easy {
             let rate = (row.rate() * EASY) as u64;
             let (sent, received, _) = runner.burst(Burst { rate, ..at_most })?;
-            row.add_easy(sent, &received);
+            row.note_easy(rate, sent, &received);
         }
         eprintln!("{}", row.progress());
     }

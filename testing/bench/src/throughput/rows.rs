@@ -17,8 +17,8 @@ pub(super) struct Row {
     /// Of each round: arrivals per second at the slowest reader.
     rates: Vec<f64>,
     total: Total,
-    /// At a rate that should be easy.
-    easy: Option<Total>,
+    /// At so many samples per second, which should be easy.
+    easy: Option<(u64, Total)>,
     used: Usage,
 }
 
@@ -72,9 +72,11 @@ impl Row {
         self.used = self.used.plus(used);
     }
 
-    /// Adds a burst at a rate that should be easy.
-    pub(super) fn add_easy(&mut self, sent: Sent, received: &[Received]) {
-        self.easy.get_or_insert_default().add(sent, received);
+    /// Notes a burst at `rate` samples per second, which should be easy.
+    pub(super) fn note_easy(&mut self, rate: u64, sent: Sent, received: &[Received]) {
+        let mut total = Total::default();
+        total.add(sent, received);
+        self.easy = Some((rate, total));
     }
 
     /// Samples per second: the median of the rounds.
@@ -82,6 +84,12 @@ impl Row {
         let mut rates = self.rates.clone();
         rates.sort_by(f64::total_cmp);
         rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// The lowest and the highest rate of a round: how steady the machine was.
+    fn bounds(&self) -> (f64, f64) {
+        let of = |pick: fn(f64, f64) -> f64| self.rates.iter().copied().reduce(pick);
+        (of(f64::min).unwrap_or(0.0), of(f64::max).unwrap_or(0.0))
     }
 
     /// Share of samples that did not arrive, in percent.
@@ -96,7 +104,7 @@ impl Row {
 
     /// The lost share at a rate that should be easy.
     pub(super) fn lost_easy(&self) -> Option<f64> {
-        self.easy.map(|it| it.lost())
+        self.easy.map(|(_, total)| total.lost())
     }
 
     /// Time on cores for each sample, of writer and readers, in microseconds.
@@ -129,14 +137,19 @@ impl Row {
 
     /// For CSV and JSON, each wait of a thread taking `wait_us`.
     pub(super) fn record(&self, wait_us: Option<f64>) -> Record {
+        let (lowest, highest) = self.bounds();
+        let easy_rate = self.easy.map_or(f64::NAN, |(rate, _)| rate as f64);
         let record = Record::new()
             .text("product", self.flow.product.name())
             .text("kind", self.flow.kind.name())
             .number("readers", self.readers as f64)
             .number("size_bytes", self.size as f64)
             .number("samples_per_s", self.rate())
+            .number("samples_per_s_min", lowest)
+            .number("samples_per_s_max", highest)
             .number("mbit_per_s", self.rate() * self.size as f64 * 8e-6)
             .number("lost_percent", self.lost())
+            .number("samples_per_s_at_80", easy_rate)
             .number("lost_percent_at_80", self.lost_easy().unwrap_or(f64::NAN))
             .number("surplus", self.surplus())
             .number("refused", self.total.refused as f64)
@@ -242,6 +255,7 @@ mod tests {
             );
         }
         assert_eq!(row.rate(), 20.0);
+        assert_eq!(row.bounds(), (10.0, 30.0));
     }
 
     #[test]
@@ -265,7 +279,7 @@ mod tests {
         row.add(sent(100), &[received(100), received(90)], Usage::default());
         assert_eq!(row.lost(), 5.0);
         assert_eq!(row.lost_easy(), None);
-        row.add_easy(sent(10), &[received(10), received(10)]);
+        row.note_easy(8, sent(10), &[received(10), received(10)]);
         assert_eq!(row.lost_easy(), Some(0.0));
     }
 
