@@ -32,7 +32,8 @@ use crate::error::Error;
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
 /// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
 /// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
-/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`, `off` or a group),
+/// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_PACKET_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`,
+/// `off` or a group),
 /// `WHIMBREL_STATISTICS`, `WHIMBREL_AUTOMATIC_BUNDLING`, `WHIMBREL_CONNECTED_SOCKETS`,
 /// `WHIMBREL_BATCHED_RECEIVE`, `WHIMBREL_BATCHED_SEND`, `WHIMBREL_RECEIVE_CREDIT`,
 /// `WHIMBREL_BULK_SOCKET` and `WHIMBREL_PROCESSOR_COUNTER` (`on` or `off`),
@@ -210,6 +211,16 @@ impl DomainParticipantBuilder {
     #[must_use]
     pub fn message_bytes_max(mut self, bytes: usize) -> Self {
         self.asked.message_bytes_max = Some(bytes);
+        self
+    }
+
+    /// Octets of the largest IP packet by which data leaves for other hosts, 576 to 65,535, but
+    /// never more than the interface and the path are known to carry; 1500 by default, also by
+    /// `WHIMBREL_PACKET_BYTES_MAX`. 9000 suits networks where every host and switch takes jumbo
+    /// frames; where one does not, larger packets vanish there and nobody says so.
+    #[must_use]
+    pub fn packet_bytes_max(mut self, bytes: u32) -> Self {
+        self.asked.packet_bytes_max = Some(bytes);
         self
     }
 
@@ -404,6 +415,7 @@ impl DomainParticipantBuilder {
             data_group: settings.data_group.value,
             probing: settings.loopback_probing.value,
             families: join::families(settings.ip.value),
+            packet_bytes_max: settings.packet_bytes_max.value,
             waiting: settings.waiting.value,
             peers: join::peer_locators(&settings),
             in_process: settings.in_process.value,

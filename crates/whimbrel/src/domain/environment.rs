@@ -89,6 +89,12 @@ pub(super) const MESSAGE_BYTES: Variable = Variable {
     check: |text| values::message_bytes(text).map(drop),
 };
 
+pub(super) const PACKET_BYTES: Variable = Variable {
+    name: "WHIMBREL_PACKET_BYTES_MAX",
+    allowed: "a number of octets from 576 to 65535",
+    check: |text| values::packet_bytes(text).map(drop),
+};
+
 pub(super) const MULTICAST_DATA: Variable = Variable {
     name: "WHIMBREL_MULTICAST_DATA",
     allowed: "on, off or a multicast address",
@@ -184,6 +190,7 @@ const VARIABLES: &[Variable] = &[
     LOG,
     MESSAGE_BYTES,
     MULTICAST_DATA,
+    PACKET_BYTES,
     PEERS,
     PROCESSOR_COUNTER,
     RECEIVE_BUFFER,
@@ -363,7 +370,8 @@ mod tests {
                  WHIMBREL_DISCOVERY_BYTES_PER_S_MAX, \
                  WHIMBREL_DOMAIN, WHIMBREL_INTERFACES, WHIMBREL_IN_PROCESS, WHIMBREL_IP, \
                  WHIMBREL_LOG, WHIMBREL_MESSAGE_BYTES_MAX, WHIMBREL_MULTICAST_DATA, \
-                 WHIMBREL_PEERS, WHIMBREL_PROCESSOR_COUNTER, WHIMBREL_RECEIVE_BUFFER_BYTES, \
+                 WHIMBREL_PACKET_BYTES_MAX, WHIMBREL_PEERS, WHIMBREL_PROCESSOR_COUNTER, \
+                 WHIMBREL_RECEIVE_BUFFER_BYTES, \
                  WHIMBREL_RECEIVE_CREDIT, WHIMBREL_SEGMENTATION_OFFLOAD, \
                  WHIMBREL_SEND_BUFFER_BYTES, WHIMBREL_STATISTICS, WHIMBREL_WAITING",
                 "WHIMBREL_LOG=\"of\": at character 1: \"of\" is no log level; did you mean \

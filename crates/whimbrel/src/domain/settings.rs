@@ -1,5 +1,8 @@
 //! The settings in force: what the program said, else the environment, else the default.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use whimbrel_base::guid::GuidPrefix;
 use whimbrel_base::limits::Limits;
 use whimbrel_base::time::Duration;
@@ -9,15 +12,17 @@ use whimbrel_proto::ParticipantConfig;
 use super::environment::{
     AUTOMATIC_BUNDLING, BATCHED_RECEIVE, BATCHED_SEND, BULK_SOCKET, CONNECTED_SOCKETS,
     DISCOVERY_RATE, DOMAIN, Environment, IN_PROCESS, INTERFACES, IP, LOG, MESSAGE_BYTES,
-    MULTICAST_DATA, PEERS, PROCESSOR_COUNTER, RECEIVE_BUFFER, RECEIVE_CREDIT, SEGMENTATION_OFFLOAD,
-    SEND_BUFFER, STATISTICS, WAITING,
+    MULTICAST_DATA, PACKET_BYTES, PEERS, PROCESSOR_COUNTER, RECEIVE_BUFFER, RECEIVE_CREDIT,
+    SEGMENTATION_OFFLOAD, SEND_BUFFER, STATISTICS, WAITING,
 };
 use super::in_process::InProcess;
 use super::ip::IpVersions;
 use super::offload::SegmentationOffload;
 use super::values::{self, Peer};
 use super::waiting::Waiting;
-use crate::driver::network::{DataGroup, RECEIVE_BUFFER_BYTES, SEND_BUFFER_BYTES};
+use crate::driver::network::{
+    DataGroup, PACKET_BYTES_MAX, RECEIVE_BUFFER_BYTES, SEND_BUFFER_BYTES,
+};
 use crate::driver::ports;
 use crate::error::Error;
 
@@ -60,6 +65,7 @@ pub(super) struct Asked {
     pub(super) unserved_patience: Option<Duration>,
     pub(super) discovery_bytes_per_s_max: Option<u64>,
     pub(super) message_bytes_max: Option<usize>,
+    pub(super) packet_bytes_max: Option<u32>,
     pub(super) segmentation_offload: Option<SegmentationOffload>,
     pub(super) automatic_bundling: Option<bool>,
     pub(super) connected_sockets: Option<bool>,
@@ -94,6 +100,7 @@ pub(super) struct Settings {
     pub(super) unserved_patience: Sourced<Duration>,
     pub(super) discovery_bytes_per_s_max: Sourced<u64>,
     pub(super) message_bytes_max: Sourced<usize>,
+    pub(super) packet_bytes_max: Sourced<u32>,
     pub(super) segmentation_offload: Sourced<SegmentationOffload>,
     pub(super) automatic_bundling: Sourced<bool>,
     pub(super) connected_sockets: Sourced<bool>,
@@ -156,13 +163,8 @@ impl Settings {
                 values::discovery_rate,
                 defaults.discovery_bytes_per_s_max,
             )?,
-            message_bytes_max: either_or(
-                asked.message_bytes_max,
-                environment,
-                MESSAGE_BYTES,
-                values::message_bytes,
-                defaults.message_bytes_max,
-            )?,
+            message_bytes_max: message_bytes(asked, environment, defaults.message_bytes_max)?,
+            packet_bytes_max: packet_bytes(asked, environment)?,
             segmentation_offload: offload(asked, environment)?,
             automatic_bundling: bundles,
             connected_sockets: connects,
@@ -218,14 +220,9 @@ impl Settings {
                 values::DISCOVERY_BYTES_PER_S_MIN
             )));
         }
-        let message = self.message_bytes_max.value;
-        if !values::MESSAGE_BYTES.contains(&message) {
-            return Err(Error::BadParameter(format!(
-                "message_bytes_max={message}: from {} to {} octets",
-                values::MESSAGE_BYTES.start(),
-                values::MESSAGE_BYTES.end()
-            )));
-        }
+        let (message, packet) = (self.message_bytes_max.value, self.packet_bytes_max.value);
+        within("message_bytes_max", message, &values::MESSAGE_BYTES)?;
+        within("packet_bytes_max", packet, &values::PACKET_BYTES)?;
         for (name, bytes) in [
             ("receive_buffer_bytes", self.receive_buffer_bytes.value),
             ("send_buffer_bytes", self.send_buffer_bytes.value),
@@ -302,13 +299,19 @@ impl Settings {
         list
     }
 
-    fn list_sending(&self) -> [Setting; 11] {
+    fn list_sending(&self) -> [Setting; 12] {
         [
             of_variable(
                 "message_bytes_max",
                 &self.message_bytes_max,
                 MESSAGE_BYTES,
                 usize::to_string,
+            ),
+            of_variable(
+                "packet_bytes_max",
+                &self.packet_bytes_max,
+                PACKET_BYTES,
+                u32::to_string,
             ),
             of_variable(
                 "segmentation_offload",
@@ -383,6 +386,22 @@ impl Settings {
     }
 }
 
+/// # Errors
+/// The value of `name` is outside.
+fn within<N: PartialOrd + Display>(
+    name: &str,
+    value: N,
+    allowed: &RangeInclusive<N>,
+) -> Result<(), Error> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    let (from, to) = (allowed.start(), allowed.end());
+    Err(Error::BadParameter(format!(
+        "{name}={value}: from {from} to {to} octets"
+    )))
+}
+
 /// Whether samples leave together by themselves, whether sockets connect, receive and send many
 /// datagrams by one call, and heed receive buffers, whether parts of large samples have a socket of
 /// their own, and whether time is kept by the processor's counter.
@@ -397,6 +416,30 @@ fn switches(asked: &Asked, environment: &Environment) -> Result<[Sourced<bool>; 
         of(asked.bulk_socket, BULK_SOCKET)?,
         of(asked.processor_counter, PROCESSOR_COUNTER)?,
     ])
+}
+
+fn message_bytes(
+    asked: &Asked,
+    environment: &Environment,
+    default: usize,
+) -> Result<Sourced<usize>, Error> {
+    either_or(
+        asked.message_bytes_max,
+        environment,
+        MESSAGE_BYTES,
+        values::message_bytes,
+        default,
+    )
+}
+
+fn packet_bytes(asked: &Asked, environment: &Environment) -> Result<Sourced<u32>, Error> {
+    either_or(
+        asked.packet_bytes_max,
+        environment,
+        PACKET_BYTES,
+        values::packet_bytes,
+        PACKET_BYTES_MAX,
+    )
 }
 
 fn offload(

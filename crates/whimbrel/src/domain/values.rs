@@ -1,7 +1,9 @@
 //! Reading the values of settings, with the place of what is wrong.
 
+use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use whimbrel_net::interfaces::InterfaceFilter;
 
@@ -73,13 +75,31 @@ pub(super) const MESSAGE_BYTES: RangeInclusive<usize> = 508..=65_507;
 /// What the buffer of a socket may be told to be, in octets.
 pub(super) const BUFFER_BYTES: RangeInclusive<usize> = 4096..=1 << 30;
 
+/// What packets to other hosts may be limited to: what every host takes, to the largest there are.
+pub(super) const PACKET_BYTES: RangeInclusive<u32> = 576..=65_535;
+
 pub(super) fn message_bytes(text: &str) -> Result<usize, Fault> {
-    let number = text.trim().parse::<usize>().ok();
+    octets(text, &MESSAGE_BYTES)
+}
+
+pub(super) fn packet_bytes(text: &str) -> Result<u32, Fault> {
+    octets(text, &PACKET_BYTES)
+}
+
+fn octets<N: FromStr + PartialOrd + Display>(
+    text: &str,
+    allowed: &RangeInclusive<N>,
+) -> Result<N, Fault> {
+    let number = text.trim().parse::<N>().ok();
     number
-        .filter(|number| MESSAGE_BYTES.contains(number))
+        .filter(|number| allowed.contains(number))
         .ok_or_else(|| Fault {
             at: 1,
-            what: format!("{text:?} is not a number of octets from 508 to 65507"),
+            what: format!(
+                "{text:?} is not a number of octets from {} to {}",
+                allowed.start(),
+                allowed.end()
+            ),
         })
 }
 

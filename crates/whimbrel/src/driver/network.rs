@@ -11,9 +11,9 @@ use whimbrel_proto::InterfaceAddress;
 use super::ports;
 use crate::domain::{InProcess, SegmentationOffload, Waiting};
 
-/// Largest packet taken for granted on links other than loopback, in octets: a neighbour may have
-/// less than we do.
-const LINK_MTU_MAX: u32 = 1500;
+/// Largest packet taken for granted on links other than loopback where nothing else is said, in
+/// octets: a neighbour may have less than we do.
+pub(crate) const PACKET_BYTES_MAX: u32 = 1500;
 
 /// The same on loopback.
 const LOOPBACK_MTU_MAX: u32 = 65_535;
@@ -42,6 +42,8 @@ pub(crate) struct Network {
     pub(crate) data_group: DataGroup,
     pub(crate) probing: bool,
     pub(crate) families: Families,
+    /// Largest packet for links other than loopback, in octets, as far as they carry it.
+    pub(crate) packet_bytes_max: u32,
     /// What threads do that wait.
     pub(crate) waiting: Waiting,
     /// Explicit peers.
@@ -149,15 +151,19 @@ impl Network {
     }
 }
 
-/// Our own addresses as the control machine sees them.
-pub(crate) fn interface_addresses(interfaces: &[Interface]) -> Vec<InterfaceAddress> {
+/// Our own addresses as the control machine sees them, with packets of so many octets at most on
+/// links other than loopback.
+pub(crate) fn interface_addresses(
+    interfaces: &[Interface],
+    packet_bytes_max: u32,
+) -> Vec<InterfaceAddress> {
     interfaces
         .iter()
         .flat_map(|it| {
             let most = if it.is_loopback {
                 LOOPBACK_MTU_MAX
             } else {
-                LINK_MTU_MAX
+                packet_bytes_max
             };
             it.addresses.iter().map(move |address| InterfaceAddress {
                 ip: address.ip,

@@ -205,7 +205,7 @@ impl Sockets {
             multicast_on_host,
             announce_to,
             probe: network.probe_locators(interfaces, self.index),
-            interfaces: interface_addresses(interfaces),
+            interfaces: interface_addresses(interfaces, network.packet_bytes_max),
             paths: self.paths(),
             own,
         }

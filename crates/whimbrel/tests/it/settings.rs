@@ -18,6 +18,8 @@ fn senseless_settings_are_refused() {
         (lo().discovery_bytes_per_s_max(999), "discovery"),
         (lo().message_bytes_max(507), "508"),
         (lo().message_bytes_max(65_508), "65507"),
+        (lo().packet_bytes_max(575), "576"),
+        (lo().packet_bytes_max(65_536), "65535"),
     ];
     for (builder, word) in refused {
         let error = builder.build().unwrap_err();

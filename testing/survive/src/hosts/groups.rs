@@ -30,7 +30,7 @@ pub(super) fn narrow_group(scale: Scale) -> Result<String, String> {
     let script = Script {
         periods_ms: [0, 0, 0, 25, 25],
         listener_host: "a",
-        grouped: true,
+        settings: &[("WHIMBREL_MULTICAST_DATA", "on")],
         ..Script::usual(scale.lease)
     };
     let mut stage = Stage::open(network, script)?;

@@ -22,6 +22,7 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
     ("address changed", moved),
     ("MTU 576", narrowed),
     ("MTU 576 behind a router", narrow_path),
+    ("MTU 9000, then 1500", jumbo),
     ("256 kbit/s", slowed),
     ("stopped longer than the lease", stopped),
     ("killed and restarted", killed),
@@ -131,7 +132,56 @@ fn narrow_path(scale: Scale) -> Result<String, String> {
     let took = stage.recovers("path narrowed")?;
     stage.nothing_lost(&["stream", "log", "bulk"])?;
     stage.no_fragments()?;
+    stage.makes_no_fragments("r")?;
     Ok(format!("back in {} ms, no IP fragment", took.as_millis()))
+}
+
+/// Packets of 9000 octets where that is asked for and the link carries them, and smaller ones once
+/// it does not.
+fn jumbo(scale: Scale) -> Result<String, String> {
+    let network = Network::pair()?;
+    let resize = |network: &Network, octets: u32| {
+        let set = |host| network.on(host, &format!("ip link set v{host} mtu {octets}"));
+        ["a", "b"].into_iter().try_for_each(set)
+    };
+    resize(&network, 9000)?;
+    let script = Script {
+        periods_ms: [0, 0, 0, 10, 10],
+        // Each packet is to be counted by itself.
+        settings: &[
+            ("WHIMBREL_PACKET_BYTES_MAX", "9000"),
+            ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
+        ],
+        ..Script::usual(scale.lease)
+    };
+    let mut stage = Stage::open(network, script)?;
+    let large = datagrams_each(&mut stage)?;
+    resize(&stage.network, 1500)?;
+    let took = stage.recovers("MTU back to usual")?;
+    let usual = datagrams_each(&mut stage)?;
+    // Of 3000 and 8000 octets: one packet of 9000 each, three and six of 1500.
+    if large >= 2.0 || usual < 4.0 {
+        return Err(format!("{large:.2} datagrams a sample, then {usual:.2}"));
+    }
+    stage.nothing_lost(&["bulk"])?;
+    stage.no_fragments()?;
+    Ok(format!(
+        "{large:.2} datagrams a sample, then {usual:.2}, back in {} ms, no IP fragment",
+        took.as_millis()
+    ))
+}
+
+/// How many datagrams come to the listener for each sample.
+fn datagrams_each(stage: &mut Stage) -> Result<f64, String> {
+    let look = |stage: &mut Stage| -> Result<(i64, i64), String> {
+        let heard = stage.listener.ask("count")?;
+        let samples = number(&heard, "bulk.last")? + number(&heard, "sight.last")?;
+        Ok((samples, stage.datagrams("b")?))
+    };
+    let before = look(stage)?;
+    thread::sleep(Duration::from_secs(1));
+    let after = look(stage)?;
+    Ok((after.1 - before.1) as f64 / (after.0 - before.0).max(1) as f64)
 }
 
 fn slowed(scale: Scale) -> Result<String, String> {

@@ -36,8 +36,8 @@ pub(super) struct Script {
     pub(super) peers: &'static str,
     /// Where the listener is; the talker is on `a`.
     pub(super) listener_host: &'static str,
-    /// Data goes by a group.
-    pub(super) grouped: bool,
+    /// Settings of both processes by their environment.
+    pub(super) settings: &'static [(&'static str, &'static str)],
 }
 
 impl Script {
@@ -48,7 +48,7 @@ impl Script {
             periods_ms: [10, 10, 50, 50, 0],
             peers: "",
             listener_host: "b",
-            grouped: false,
+            settings: &[],
         }
     }
 
@@ -204,11 +204,16 @@ impl Stage {
 
     /// Neither host has made IP fragments.
     pub(super) fn no_fragments(&self) -> Result<(), String> {
-        let made = self.ip_fragments("a")? + self.ip_fragments("b")?;
-        if made == 0 {
-            Ok(())
-        } else {
-            Err(format!("{made} IP fragments were made"))
+        ["a", "b"]
+            .iter()
+            .try_for_each(|it| self.makes_no_fragments(it))
+    }
+
+    /// `host` has made no IP fragment.
+    pub(super) fn makes_no_fragments(&self, host: &str) -> Result<(), String> {
+        match self.ip_fragments(host)? {
+            0 => Ok(()),
+            made => Err(format!("{made} IP fragments were made by {host}")),
         }
     }
 
@@ -219,6 +224,12 @@ impl Stage {
         let made = count_v4(&v4, "Ip:", "FragCreates").zip(fragments_v6(&v6));
         made.map(|(v4, v6)| v4 + v6)
             .ok_or(format!("no FragCreates in {v4} or {v6}"))
+    }
+
+    /// Datagrams that processes on `host` were given.
+    pub(super) fn datagrams(&self, host: &str) -> Result<i64, String> {
+        let text = self.network.read(host, "cat /proc/net/snmp")?;
+        count_v4(&text, "Udp:", "InDatagrams").ok_or(format!("no InDatagrams in {text}"))
     }
 
     /// Packets that came to `host` by groups that somebody there has joined.
@@ -252,9 +263,7 @@ fn command(network: &Network, host: &str, role: &str, script: &Script) -> Result
     command.args(["child", "hosts", role]);
     command.arg(script.lease.as_millis().to_string());
     command.args(script.periods_ms.map(|it| it.to_string()));
-    if script.grouped {
-        command.env("WHIMBREL_MULTICAST_DATA", "on");
-    }
+    command.envs(script.settings.iter().copied());
     one_arena(&mut command);
     if role == "talk" && !script.peers.is_empty() {
         command.env("WHIMBREL_PEERS", script.peers);

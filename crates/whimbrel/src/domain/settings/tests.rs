@@ -29,6 +29,7 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
         ("WHIMBREL_IN_PROCESS", "queued"),
         ("WHIMBREL_LOG", "off"),
         ("WHIMBREL_MESSAGE_BYTES_MAX", "1400"),
+        ("WHIMBREL_PACKET_BYTES_MAX", "9000"),
         ("WHIMBREL_SEGMENTATION_OFFLOAD", "off"),
         ("WHIMBREL_AUTOMATIC_BUNDLING", "off"),
         ("WHIMBREL_CONNECTED_SOCKETS", "off"),
@@ -47,6 +48,10 @@ fn the_program_comes_before_the_environment_and_that_before_the_default() {
     check(&nothing, &[], message, ("65507", default));
     let of_message = variable("WHIMBREL_MESSAGE_BYTES_MAX");
     check(&nothing, &pairs, message, ("1400", of_message));
+    let packet = "packet_bytes_max";
+    check(&nothing, &[], packet, ("1500", default));
+    let of_packet = variable("WHIMBREL_PACKET_BYTES_MAX");
+    check(&nothing, &pairs, packet, ("9000", of_packet));
     let of_rate = variable("WHIMBREL_DISCOVERY_BYTES_PER_S_MAX");
     check(&nothing, &pairs, rate, ("20000", of_rate));
     let peers = ("10.0.0.7:99,::1", variable("WHIMBREL_PEERS"));
@@ -141,6 +146,9 @@ fn a_bad_variable_is_refused_even_where_the_program_overrules_it() {
     let pairs = [("WHIMBREL_MESSAGE_BYTES_MAX", "507")];
     let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
     assert!(error.to_string().contains("508 to 65507"), "{error}");
+    let pairs = [("WHIMBREL_PACKET_BYTES_MAX", "575")];
+    let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
+    assert!(error.to_string().contains("576 to 65535"), "{error}");
     let pairs = [("WHIMBREL_SEND_BUFFER_BYTES", "4095")];
     let error = Settings::resolve(&builder, &Environment::of(&pairs)).unwrap_err();
     assert!(error.to_string().contains("or system"), "{error}");
