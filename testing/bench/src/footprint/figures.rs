@@ -77,6 +77,8 @@ pub(super) struct Figures {
     /// Of one with eight participants, eight writers and eight readers each, whose listeners were
     /// all called; NaN of peers, whose threads are judged by nobody.
     pub(super) threads_of_crowd: f64,
+    /// What it takes to start a program that does nothing, which the next two leave out.
+    pub(super) launch_ms: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
     /// From the start of that process until its first sample was answered.

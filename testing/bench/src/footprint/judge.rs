@@ -66,6 +66,7 @@ mod tests {
             threads_with_readers: threads,
             threads_with_listener: threads,
             threads_of_crowd: threads,
+            launch_ms: all,
             match_ms: all,
             sample_ms: all,
             idle_cpu_ms: all,

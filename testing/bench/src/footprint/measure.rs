@@ -28,6 +28,7 @@ struct Round {
     threads_with_readers: f64,
     threads_with_listener: f64,
     threads_of_crowd: f64,
+    launch_ms: f64,
     match_ms: f64,
     sample_ms: f64,
 }
@@ -155,6 +156,7 @@ pub(super) fn all(
             let mut met = starters[at].pair(domain + 100)?;
             let sample = met.first_sample()?;
             let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch).max(0.0);
+            figures.launch_ms = launch;
             figures.match_ms = since_launch(met.took);
             figures.sample_ms = since_launch(sample);
             figures.threads_with_listener = met.threads()? as f64;
@@ -177,6 +179,7 @@ pub(super) fn all(
             threads_with_readers: median(|it| it.threads_with_readers),
             threads_with_listener: median(|it| it.threads_with_listener),
             threads_of_crowd: median(|it| it.threads_of_crowd),
+            launch_ms: median(|it| it.launch_ms),
             match_ms: median(|it| it.match_ms),
             sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ns as f64 / 1e6,

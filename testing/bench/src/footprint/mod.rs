@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("idle", format!("{} s", IDLE.as_secs()));
     let stage = Stage::new(Placement::Free)?;
     let figures = measure::all(&all, &programs, &stage, rounds)?;
-    note("load_after", machine::load());
+    machine::note_end(&mut facts);
     Ok(Report {
         name: "footprint",
         facts,
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 12] {
+fn named(figures: &Figures) -> [(&'static str, f64); 13] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
@@ -74,6 +74,7 @@ fn named(figures: &Figures) -> [(&'static str, f64); 12] {
         ("threads_with_readers", figures.threads_with_readers),
         ("threads_with_listener", figures.threads_with_listener),
         ("threads_of_crowd", figures.threads_of_crowd),
+        ("launch_ms", figures.launch_ms),
         ("match_ms", figures.match_ms),
         ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),
