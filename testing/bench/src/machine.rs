@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::contestant::{Product, Programs};
 
@@ -26,6 +27,9 @@ const SYSTEM: [(&str, &str); 3] = [
 /// Facts by name.
 pub type Facts = BTreeMap<String, String>;
 
+/// What cores had done when the facts of this run were asked for.
+static BEGUN: OnceLock<Ticks> = OnceLock::new();
+
 /// The machine, its system, and the versions of `products` and their settings in `bench`.
 ///
 /// # Errors
@@ -34,6 +38,7 @@ pub fn facts(programs: &Programs, products: &[Product], bench: &str) -> Result<F
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
     let mut facts = Facts::new();
+    BEGUN.get_or_init(Ticks::now);
     let mut note =
         |name: &str, value: String| facts.insert(name.to_owned(), value.trim().to_owned());
     note(
@@ -88,30 +93,57 @@ pub fn facts(programs: &Programs, products: &[Product], bench: &str) -> Result<F
     Ok(facts)
 }
 
-/// The three load averages, and how many threads run.
-pub fn load() -> String {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.trim().to_owned()
+/// Notes how the machine was once all was measured: the three load averages and how many threads
+/// run, and the share of all cores in percent that its host gave to others since [`facts`].
+pub fn note_end(facts: &mut Facts) {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    facts.insert("load_after".to_owned(), load.trim().to_owned());
+    if let Some(begun) = BEGUN.get() {
+        let stolen = Ticks::now().stolen_percent_since(begun);
+        facts.insert("stolen_percent".to_owned(), format!("{stolen:.2}"));
+    }
 }
 
-/// Time that all cores have worked since the start of the machine, in ticks, and all their time.
-pub fn worked() -> (u64, u64) {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    ticks(text.lines().next().unwrap_or_default())
+/// Time of all cores since the start of the machine, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ticks {
+    /// They worked, or their host gave them to others.
+    pub worked: u64,
+    /// All of it.
+    pub all: u64,
+    /// Their host gave them to others.
+    stolen: u64,
 }
 
-/// Worked and all ticks of the line `cpu` of `/proc/stat`. proc_stat(5).
-fn ticks(line: &str) -> (u64, u64) {
-    // user nice system idle iowait irq softirq steal; guest times are within user and nice.
-    let ticks: Vec<u64> = line
-        .split_whitespace()
-        .skip(1)
-        .take(8)
-        .filter_map(|word| word.parse().ok())
-        .collect();
-    let all: u64 = ticks.iter().sum();
-    let idle: u64 = ticks.iter().skip(3).take(2).sum();
-    (all - idle, all)
+impl Ticks {
+    /// Until now.
+    pub fn now() -> Self {
+        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        Self::of(text.lines().next().unwrap_or_default())
+    }
+
+    /// Of the line `cpu` of `/proc/stat`. proc_stat(5).
+    fn of(line: &str) -> Self {
+        // user nice system idle iowait irq softirq steal; guest times are within user and nice.
+        let ticks: Vec<u64> = line
+            .split_whitespace()
+            .skip(1)
+            .take(8)
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let all: u64 = ticks.iter().sum();
+        let idle: u64 = ticks.iter().skip(3).take(2).sum();
+        Self {
+            worked: all - idle,
+            all,
+            stolen: ticks.get(7).copied().unwrap_or(0),
+        }
+    }
+
+    fn stolen_percent_since(self, before: &Self) -> f64 {
+        let all = self.all.saturating_sub(before.all).max(1);
+        100.0 * self.stolen.saturating_sub(before.stolen) as f64 / all as f64
+    }
 }
 
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -147,7 +179,10 @@ mod tests {
 
     #[test]
     fn waiting_is_not_work() {
-        assert_eq!(ticks("cpu  10 1 5 100 20 2 3 4 9 9"), (25, 145));
-        assert_eq!(ticks(""), (0, 0));
+        let before = Ticks::of("cpu  10 1 5 100 20 2 3 4 9 9");
+        assert_eq!((before.worked, before.all), (25, 145));
+        assert_eq!(Ticks::of(""), Ticks::default());
+        let after = Ticks::of("cpu  50 1 5 200 20 2 3 64 9 9");
+        assert_eq!(after.stolen_percent_since(&before), 30.0);
     }
 }

@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         rows.extend(count_all(&contestants, &programs, (placement, messages))?);
     }
     facts.insert("method".into(), "ping-pong, one sample under way".into());
-    facts.insert("load_after".into(), machine::load());
+    machine::note_end(&mut facts);
     let tables = PLACEMENTS.map(|it| rows::table(&rows, it));
     let mut report = Report {
         name: "calls",

@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let record = |row: &Row| budget::record(row, &rows);
     let records = rows.iter().map(record).collect();
     note("others' share of all cores", others.join(", "));
-    note("load_after", machine::load());
+    machine::note_end(&mut facts);
     Ok(Report {
         name: "latency",
         facts,

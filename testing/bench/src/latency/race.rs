@@ -7,7 +7,7 @@ use whimbrel_rig::process::Usage;
 use super::plan::Part;
 use super::rows::Row;
 use crate::contestant::{Contestant, Programs};
-use crate::machine;
+use crate::machine::Ticks;
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::stage::Stage;
@@ -32,7 +32,7 @@ pub(super) fn run(
             all.map(|it| Row::new(*it, placement, *size)).collect()
         })
         .collect();
-    let (worked_before, all_before) = machine::worked();
+    let before = Ticks::now();
     let mut ours = Usage::default();
     for start in 0..part.starts {
         let mut runners = fitting
@@ -62,9 +62,9 @@ pub(super) fn run(
         }
         runners.iter().try_for_each(Pair::rested)?;
     }
-    let (worked, all) = machine::worked();
-    let others = (worked - worked_before) as f64 - ours.cpu_ns as f64 / TICK_NS;
-    let whole = (all - all_before).max(1) as f64;
+    let after = Ticks::now();
+    let others = (after.worked - before.worked) as f64 - ours.cpu_ns as f64 / TICK_NS;
+    let whole = (after.all - before.all).max(1) as f64;
     let rows = rows.into_iter().flatten().collect();
     Ok((rows, (100.0 * others / whole).max(0.0)))
 }

@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
             crowded,
         })
         .collect();
-    facts.insert("load_after".into(), machine::load());
+    machine::note_end(&mut facts);
     Ok(Report {
         name: "polling",
         facts,

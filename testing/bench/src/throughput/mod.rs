@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let wait_us = wake::wait_us(&rows, &programs, smallest)?;
     let text = wait_us.map_or("not told apart".to_owned(), |us| format!("{us:.2}"));
     note("cpu us of a wait", text);
-    note("load_after", machine::load());
+    machine::note_end(&mut facts);
     let record = |row: &Row| row.record(wait_us);
     let readers = plan.readers.iter();
     let tables = readers.flat_map(|readers| {
