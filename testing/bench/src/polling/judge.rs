@@ -32,7 +32,7 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
     };
     let crowded = |quantile: f64| {
         move |blocking: &Row, polling: &Row| {
-            polling.crowded.us(quantile) / blocking.crowded.us(quantile)
+            polling.crowded.spread.us(quantile) / blocking.crowded.spread.us(quantile)
         }
     };
     [
@@ -68,17 +68,17 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::Share;
+    use super::super::rows::{Crowded, Share};
     use super::*;
     use crate::contestant::Mode;
-    use crate::spread::Spread;
     use std::time::Duration;
     use whimbrel_rig::process::Usage;
 
     fn row(mode: Mode, percent: f64, ns: [u64; 2]) -> Row {
-        let mut crowded = Spread::default();
+        let mut crowded = Crowded::default();
         let [usual, late] = ns;
-        crowded.add_round(&[usual, usual, usual, usual, usual, late, late]);
+        let trips = [usual, usual, usual, usual, usual, late, late];
+        crowded.add_round(&trips, trips.len(), Usage::default());
         let share = |percent: f64| {
             let mut share = Share::default();
             let used = Usage {

@@ -17,10 +17,9 @@ use crate::pair::{ENDING, Pair};
 use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::report::Report;
-use crate::spread::Spread;
 use crate::stage::Stage;
 
-use rows::{Row, Share};
+use rows::{Crowded, Row, Share};
 
 /// Octets of payload.
 const SIZE: usize = 64;
@@ -34,7 +33,7 @@ const ROUNDS: usize = 5;
 /// How often everybody is started where it is crowded: where a process and its memory lie makes it
 /// slower or faster by some percent for as long as it lives.
 const STARTS: usize = 5;
-const ROUNDS_CROWDED: usize = 40;
+const ROUNDS_CROWDED: usize = 60;
 
 /// Round trips in a round of the crowded part.
 const TRIPS: usize = 100;
@@ -167,19 +166,19 @@ fn busy_processes() -> usize {
 }
 
 /// Latency of each while more processes are busy than there are cores.
-fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Spread>, String> {
-    let mut spreads = vec![Spread::default(); contestants.len()];
+fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Crowded>, String> {
+    let mut all = vec![Crowded::default(); contestants.len()];
     for _ in 0..STARTS {
         let stage = Stage::new(Placement::Free)?;
         let mut pairs = start(programs, contestants, &stage)?;
         let mut busy = begin_busy(programs)?;
-        let turns = take_turns(&mut pairs, &mut spreads);
+        let turns = take_turns(&mut pairs, &mut all);
         for process in &mut busy {
             process.end(ENDING);
         }
         turns?;
     }
-    Ok(spreads)
+    Ok(all)
 }
 
 fn begin_busy(programs: &Programs) -> Result<Vec<Process>, String> {
@@ -188,7 +187,7 @@ fn begin_busy(programs: &Programs) -> Result<Vec<Process>, String> {
     (0..busy_processes()).map(begin).collect()
 }
 
-fn take_turns(pairs: &mut [Pair], spreads: &mut [Spread]) -> Result<(), String> {
+fn take_turns(pairs: &mut [Pair], all: &mut [Crowded]) -> Result<(), String> {
     let order = Order {
         size: SIZE,
         count: TRIPS,
@@ -197,8 +196,8 @@ fn take_turns(pairs: &mut [Pair], spreads: &mut [Spread]) -> Result<(), String> 
     for round in 0..ROUNDS_CROWDED {
         for turn in 0..pairs.len() {
             let at = (turn + round) % pairs.len();
-            let (trips, _) = pairs[at].round(order)?;
-            spreads[at].add_round(&trips);
+            let (trips, used) = pairs[at].round(order)?;
+            all[at].add_round(&trips, order.count + order.warm, used);
         }
     }
     Ok(())

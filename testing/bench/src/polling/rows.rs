@@ -5,6 +5,7 @@ use std::time::Duration;
 use whimbrel_rig::process::Usage;
 
 use crate::contestant::{Mode, Product};
+use crate::parts::Parts;
 use crate::report::{Record, Table};
 use crate::spread::Spread;
 
@@ -40,6 +41,36 @@ impl Share {
     }
 }
 
+/// Round trips among busy processes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crowded {
+    /// One way.
+    pub(super) spread: Spread,
+    /// By both processes, and for so many messages.
+    used: Usage,
+    messages: u64,
+}
+
+impl Crowded {
+    /// Adds a round of `trips` that count, in which so much was used for `all_trips`.
+    pub(super) fn add_round(&mut self, trips: &[u64], all_trips: usize, used: Usage) {
+        self.spread.add_round(trips);
+        self.used = self.used.plus(used);
+        self.messages += 2 * all_trips as u64;
+    }
+
+    /// Time on cores for each message, in microseconds.
+    fn cpu_us(&self) -> f64 {
+        self.used.cpu_ns as f64 / 1000.0 / self.messages.max(1) as f64
+    }
+
+    /// Of that, our own work; the rest is the system's calls and wake-ups. NaN where too little was
+    /// used to be split.
+    fn own_us(&self) -> f64 {
+        Parts::of(self.used, self.messages, None).map_or(f64::NAN, |it| it.own_us)
+    }
+}
+
 /// What one way of waiting costs.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
@@ -47,21 +78,23 @@ pub(super) struct Row {
     /// Of both processes.
     pub(super) steady: Share,
     pub(super) idle: Share,
-    /// One way, among busy processes.
-    pub(super) crowded: Spread,
+    pub(super) crowded: Crowded,
 }
 
 impl Row {
     pub(super) fn record(&self) -> Record {
+        let spread = &self.crowded.spread;
         Record::new()
             .text("product", Product::Whimbrel.name())
             .text("mode", self.mode.name())
             .number("steady_percent", self.steady.percent())
             .number("steady_system_percent", self.steady.system_percent())
             .number("idle_percent", self.idle.percent())
-            .number("crowded_p50_us", self.crowded.us(0.5))
-            .number("crowded_p90_us", self.crowded.us(0.9))
-            .number("crowded_p99_us", self.crowded.us(0.99))
+            .number("crowded_p50_us", spread.us(0.5))
+            .number("crowded_p90_us", spread.us(0.9))
+            .number("crowded_p99_us", spread.us(0.99))
+            .number("crowded_cpu_us", self.crowded.cpu_us())
+            .number("crowded_own_us", self.crowded.own_us())
     }
 }
 
@@ -75,16 +108,21 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "crowded, one way p50 us",
         "p90 us",
         "p99 us",
+        "us of cores each",
+        "of it our own",
     ];
     let line = |row: &Row| {
+        let spread = &row.crowded.spread;
         vec![
             row.mode.name().to_owned(),
             format!("{:.2}", row.steady.percent()),
             format!("{:.2}", row.steady.system_percent()),
             format!("{:.3}", row.idle.percent()),
-            format!("{:.2}", row.crowded.us(0.5)),
-            format!("{:.2}", row.crowded.us(0.9)),
-            format!("{:.2}", row.crowded.us(0.99)),
+            format!("{:.2}", spread.us(0.5)),
+            format!("{:.2}", spread.us(0.9)),
+            format!("{:.2}", spread.us(0.99)),
+            format!("{:.2}", row.crowded.cpu_us()),
+            format!("{:.2}", row.crowded.own_us()),
         ]
     };
     Table {
@@ -110,5 +148,10 @@ mod tests {
         assert!(share.percent() == 6.0 && share.system_percent().is_nan());
         share.add(used(300_000_000), Duration::from_secs(10));
         assert_eq!((share.percent(), share.system_percent()), (4.0, 3.0));
+        let mut crowded = Crowded::default();
+        crowded.add_round(&[1000], 50_000, used(300_000_000));
+        assert!(crowded.cpu_us() == 3.0 && crowded.own_us().is_nan());
+        crowded.add_round(&[1000], 50_000, used(500_000_000));
+        assert_eq!((crowded.cpu_us(), crowded.own_us()), (4.0, 1.0));
     }
 }
