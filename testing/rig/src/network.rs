@@ -69,6 +69,16 @@ impl Network {
         })
     }
 
+    /// These hosts, with nothing but loopback.
+    ///
+    /// # Errors
+    /// As [`Network::new`], or the system refuses.
+    pub fn of_hosts<const N: usize>(letters: [&str; N]) -> Result<Self, String> {
+        let mut network = Self::new()?;
+        letters.into_iter().try_for_each(|it| network.host(it))?;
+        Ok(network)
+    }
+
     /// Adds the host `letter`, with nothing but loopback.
     ///
     /// # Errors
@@ -106,9 +116,7 @@ impl Network {
     /// # Errors
     /// The system refuses.
     pub fn pair() -> Result<Self, String> {
-        let mut network = Self::new()?;
-        network.host("a")?;
-        network.host("b")?;
+        let network = Self::of_hosts(["a", "b"])?;
         network.cable(["a", "va", "10.77.0.1/24"], ["b", "vb", "10.77.0.2/24"])?;
         network.carry_multicast("a", "va")?;
         network.carry_multicast("b", "vb")?;

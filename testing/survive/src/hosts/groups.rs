@@ -7,7 +7,7 @@ use std::time::Duration;
 use whimbrel_rig::network::Network;
 
 use super::roles::SIGHT;
-use super::stage::{Scale, Script, Stage};
+use super::stage::{Scale, Script, Stage, set_mtu};
 use crate::peer::number;
 
 /// How long data flows to each number of listeners.
@@ -19,14 +19,10 @@ const SIGHT_PACKETS: i64 = 7;
 /// A link of 1280 octets from `a` to `b` and one of 1500 to `c`. At first somebody listens on `a`
 /// only, to whom alone the largest messages might go, then on `c` and `b` too.
 pub(super) fn narrow_group(scale: Scale) -> Result<String, String> {
-    let mut network = Network::new()?;
-    for host in ["a", "b", "c"] {
-        network.host(host)?;
-    }
+    let network = Network::of_hosts(["a", "b", "c"])?;
     network.cable(["a", "va", "10.77.1.1/24"], ["b", "vb", "10.77.1.2/24"])?;
     network.cable(["a", "vx", "10.77.2.1/24"], ["c", "vc", "10.77.2.3/24"])?;
-    network.on("a", "ip link set va mtu 1280")?;
-    network.on("b", "ip link set vb mtu 1280")?;
+    set_mtu(&network, 1280)?;
     let script = Script {
         periods_ms: [0, 0, 0, 25, 25],
         listener_host: "a",

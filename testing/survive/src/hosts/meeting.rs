@@ -17,10 +17,7 @@ const DOCTOR_MAX: Duration = Duration::from_secs(5);
 
 /// Hosts `a` and `b` on a bridge at `r` that forwards no multicast.
 fn bridged() -> Result<Network, String> {
-    let mut network = Network::new()?;
-    for host in ["a", "r", "b"] {
-        network.host(host)?;
-    }
+    let network = Network::of_hosts(["a", "r", "b"])?;
     network.on("r", "ip link add br0 type bridge")?;
     network.on("r", "ip link set br0 up")?;
     network.cable(["a", "va", "10.77.0.1/24"], ["r", "ra", "10.78.1.9/32"])?;
@@ -146,10 +143,7 @@ fn command_line() -> Result<PathBuf, String> {
 /// Pain 9: two networks that lead to the other host, one that leads nowhere and is the default,
 /// and one of containers with the same address on both hosts.
 pub(super) fn many_networks(scale: Scale) -> Result<String, String> {
-    let mut network = Network::new()?;
-    for host in ["a", "b", "v"] {
-        network.host(host)?;
-    }
+    let network = Network::of_hosts(["a", "b", "v"])?;
     for (number, host) in [(1, "a"), (2, "b")] {
         let vpn = format!("10.8.0.{number}/16");
         network.cable(

@@ -8,8 +8,8 @@ use whimbrel_rig::network::Network;
 
 use super::groups::narrow_group;
 use super::meeting::{deaf_bridge, loopback_only, many_networks};
-use super::roles::LOG;
-use super::stage::{RECOVERY_MAX, Scale, Script, Stage};
+use super::roles::{LOG, SIGHT};
+use super::stage::{RECOVERY_MAX, Scale, Script, Stage, set_mtu};
 use crate::peer::number;
 
 /// A scenario: it says what was measured, or what did not hold.
@@ -99,10 +99,7 @@ fn moved(scale: Scale) -> Result<String, String> {
 
 fn narrowed(scale: Scale) -> Result<String, String> {
     let mut stage = Stage::open(Network::pair()?, Script::usual(scale.lease))?;
-    for host in ["a", "b"] {
-        let line = format!("ip link set v{host} mtu 576");
-        stage.network.on(host, &line)?;
-    }
+    set_mtu(&stage.network, 576)?;
     let took = stage.recovers("MTU shrunk")?;
     thread::sleep(Duration::from_millis(500));
     stage.recovers("with the small MTU")?;
@@ -112,10 +109,7 @@ fn narrowed(scale: Scale) -> Result<String, String> {
 }
 
 fn narrow_path(scale: Scale) -> Result<String, String> {
-    let mut network = Network::new()?;
-    for host in ["a", "r", "b"] {
-        network.host(host)?;
-    }
+    let network = Network::of_hosts(["a", "r", "b"])?;
     network.cable(["a", "va", "10.77.1.1/24"], ["r", "ra", "10.77.1.9/24"])?;
     network.cable(["r", "rb", "10.77.2.9/24"], ["b", "vb", "10.77.2.2/24"])?;
     network.on("r", "sysctl -q -w net.ipv4.ip_forward=1")?;
@@ -140,11 +134,7 @@ fn narrow_path(scale: Scale) -> Result<String, String> {
 /// it does not.
 fn jumbo(scale: Scale) -> Result<String, String> {
     let network = Network::pair()?;
-    let resize = |network: &Network, octets: u32| {
-        let set = |host| network.on(host, &format!("ip link set v{host} mtu {octets}"));
-        ["a", "b"].into_iter().try_for_each(set)
-    };
-    resize(&network, 9000)?;
+    set_mtu(&network, 9000)?;
     let script = Script {
         periods_ms: [0, 0, 0, 10, 10],
         // Each packet is to be counted by itself.
@@ -156,7 +146,7 @@ fn jumbo(scale: Scale) -> Result<String, String> {
     };
     let mut stage = Stage::open(network, script)?;
     let large = datagrams_each(&mut stage)?;
-    resize(&stage.network, 1500)?;
+    set_mtu(&stage.network, 1500)?;
     let took = stage.recovers("MTU back to usual")?;
     let usual = datagrams_each(&mut stage)?;
     // Of 3000 and 8000 octets: one packet of 9000 each, three and six of 1500.
@@ -175,7 +165,7 @@ fn jumbo(scale: Scale) -> Result<String, String> {
 fn datagrams_each(stage: &mut Stage) -> Result<f64, String> {
     let look = |stage: &mut Stage| -> Result<(i64, i64), String> {
         let heard = stage.listener.ask("count")?;
-        let samples = number(&heard, "bulk.last")? + number(&heard, "sight.last")?;
+        let samples = number(&heard, "bulk.last")? + number(&heard, &format!("{SIGHT}.last"))?;
         Ok((samples, stage.datagrams("b")?))
     };
     let before = look(stage)?;

@@ -58,6 +58,12 @@ impl Script {
     }
 }
 
+/// Both ends of the cable from `a` to `b` carry packets of so many octets.
+pub(super) fn set_mtu(network: &Network, octets: u32) -> Result<(), String> {
+    let set = |host| network.on(host, &format!("ip link set v{host} mtu {octets}"));
+    ["a", "b"].into_iter().try_for_each(set)
+}
+
 /// The hosts, a talker on `a` and a listener on `b`.
 pub(super) struct Stage {
     // The processes end before their hosts do.

@@ -176,10 +176,7 @@ fn run(share: &Share) -> Figure {
 
 /// Hosts with nothing but loopback.
 fn network() -> Result<Network, String> {
-    let mut network = Network::new()?;
-    for host in [WITH, WITHOUT, IDLE_WITH, IDLE_WITHOUT] {
-        network.host(host)?;
-    }
+    let network = Network::of_hosts([WITH, WITHOUT, IDLE_WITH, IDLE_WITHOUT])?;
     for host in [WITH, IDLE_WITH] {
         network.on(host, "ip link set lo multicast on")?;
     }
