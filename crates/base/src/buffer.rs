@@ -68,8 +68,10 @@ impl SharedBytes {
         // One that is much too large is better given up.
         match own.filter(|own| own.capacity() <= Self::SMALL_SLAB_BYTES.saturating_mul(2)) {
             Some(own) => {
-                own.clear();
-                copying::append(own, bytes);
+                if !copying::overwrite_few(own, bytes) {
+                    own.clear();
+                    copying::append(own, bytes);
+                }
                 (self.start, self.end) = (0, bytes.len());
             }
             None => *self = Self::copy_from(bytes),

@@ -39,6 +39,30 @@ pub fn append<T: Copy>(out: &mut Vec<T>, values: &[T]) {
     }
 }
 
+/// Copies `from` over `to` where both are as long and few: in two pieces that may overlap, without
+/// the call that copying any number takes. Whether they are.
+#[inline]
+pub fn overwrite_few(to: &mut [u8], from: &[u8]) -> bool {
+    to.len() == from.len() && (overwrite_ends::<16>(to, from) || overwrite_ends::<8>(to, from))
+}
+
+#[inline(always)]
+fn overwrite_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else {
+        return false;
+    };
+    if from.len() > N.saturating_mul(2) {
+        return false;
+    }
+    if let Some(to) = to.first_chunk_mut() {
+        *to = *first;
+    }
+    if let Some(to) = to.last_chunk_mut() {
+        *to = *last;
+    }
+    true
+}
+
 /// A copy of `bytes`.
 pub fn to_vec(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
@@ -105,6 +129,25 @@ mod tests {
             less.iter_mut().for_each(|it| *it = 0);
             overwrite(&mut less, &bytes);
             assert_eq!(less, bytes[..len / 2]);
+        }
+    }
+
+    #[test]
+    fn a_few_are_copied_whole_and_others_not_at_all() {
+        for len in 0..=40 {
+            let bytes = octets(len);
+            for room in [len.saturating_sub(1), len, len + 5] {
+                let mut to = [0xff; 50];
+                let copied = overwrite_few(&mut to[2..2 + room], &bytes);
+                assert_eq!(
+                    copied,
+                    room == len && (8..=32).contains(&len),
+                    "{len} {room}"
+                );
+                let wanted = if copied { &bytes[..] } else { &[] };
+                let rest = [0xff; 48][wanted.len()..].to_vec();
+                assert_eq!(to[..], [&[0xff; 2], wanted, &rest].concat(), "{len} {room}");
+            }
         }
     }
 
