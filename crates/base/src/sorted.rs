@@ -5,6 +5,7 @@
 //! whose room is half empty, and are searched within a few cache lines. What may hold very many
 //! entries, or loses the first all the time, belongs into `BTreeMap`.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::ops::RangeInclusive;
@@ -44,6 +45,11 @@ impl<K, V> SortedMap<K, V> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
+    /// Keys and values, in order, the values to be changed.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
     /// The keys, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + Clone {
         self.entries.iter().map(|(key, _)| key)
@@ -79,35 +85,51 @@ impl<K: Ord, V> SortedMap<K, V> {
             .binary_search_by(|(known, _)| known.borrow().cmp(key))
     }
 
+    #[inline]
+    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        match self.entries.as_slice() {
+            // As it is most often: no loop then.
+            [(only, _)] => (only.borrow() == key).then_some(0),
+            _ => self.search(key),
+        }
+    }
+
+    #[inline(never)]
+    fn search<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.find(key).ok()
+    }
+
     /// The value of `key`.
     #[inline]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        match self.entries.as_slice() {
-            // As it is most often: no loop then.
-            [(only, value)] => (only.borrow() == key).then_some(value),
-            _ => self.search(key),
-        }
-    }
-
-    #[inline(never)]
-    fn search<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>,
-    {
-        let at = self.find(key).ok()?;
+        let at = self.place(key)?;
         self.entries.get(at).map(|(_, value)| value)
     }
 
     /// The value of `key`, to be changed.
+    #[inline]
     pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
-        let at = self.find(key).ok()?;
+        let at = self.place(key)?;
         self.entries.get_mut(at).map(|(_, value)| value)
+    }
+
+    /// The entries from the start of `range` to its end, in order.
+    fn range(&self, range: RangeInclusive<K>) -> &[(K, V)] {
+        let first = self.entries.partition_point(|(it, _)| it < range.start());
+        let end = self.entries.partition_point(|(it, _)| it <= range.end());
+        self.entries.get(first..end).unwrap_or_default()
     }
 
     /// True when there is a value of `key`.
@@ -175,6 +197,97 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()
+    }
+}
+
+/// As [`SortedMap`], each value in a place of its own: for large ones, which adding and removing
+/// others does not move.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoxedMap<K, V> {
+    map: SortedMap<K, Box<V>>,
+}
+
+impl<K, V> Default for BoxedMap<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, V> BoxedMap<K, V> {
+    /// An empty map, which takes no memory.
+    pub const fn new() -> Self {
+        Self {
+            map: SortedMap::new(),
+        }
+    }
+
+    /// Number of entries.
+    pub const fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// True when there is no entry.
+    pub const fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// Keys and values, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> + Clone {
+        self.map.iter().map(|(key, value)| (key, &**value))
+    }
+
+    /// Keys and values, in order, the values to be changed.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut V)> {
+        self.map.iter_mut().map(|(key, value)| (key, &mut **value))
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + Clone {
+        self.map.keys()
+    }
+
+    /// The values, in order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + Clone {
+        self.map.values().map(|value| &**value)
+    }
+
+    /// The values, to be changed.
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut V> {
+        self.map.values_mut().map(|value| &mut **value)
+    }
+}
+
+impl<K: Ord, V> BoxedMap<K, V> {
+    /// The value of `key`.
+    #[inline]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.map.get(key).map(|value| &**value)
+    }
+
+    /// The value of `key`, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.map.get_mut(key).map(|value| &mut **value)
+    }
+
+    /// True when there is a value of `key`.
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// Sets the value of `key`; gives back the one before.
+    pub fn insert(&mut self, key: K, value: impl Into<Box<V>>) -> Option<Box<V>> {
+        self.map.insert(key, value.into())
+    }
+
+    /// Removes the entry of `key`; gives back its value.
+    pub fn remove(&mut self, key: &K) -> Option<Box<V>> {
+        self.map.remove(key)
+    }
+
+    /// The values of keys from the start of `range` to its end, in order.
+    pub fn range(&self, range: RangeInclusive<K>) -> impl DoubleEndedIterator<Item = &V> {
+        self.map.range(range).iter().map(|(_, value)| &**value)
     }
 }
 
@@ -298,6 +411,7 @@ mod tests {
     #[test]
     fn they_hold_what_b_trees_hold() {
         let (mut map, mut wanted) = (SortedMap::new(), BTreeMap::new());
+        let mut boxed = BoxedMap::new();
         let (mut set, mut members) = (SortedSet::new(), BTreeSet::new());
         let mut random = 1u64;
         for step in 0..3000u32 {
@@ -308,26 +422,58 @@ mod tests {
             match (random >> 50) % 4 {
                 0 => {
                     assert_eq!(map.remove(&key), wanted.remove(&key));
+                    boxed.remove(&key);
                     assert_eq!(set.remove(&key), members.remove(&key));
                 }
                 1 => {
                     assert_eq!(map.insert(key, step), wanted.insert(key, step));
+                    boxed.insert(key, step);
                     assert_eq!(set.insert(key), members.insert(key));
                 }
                 2 => {
                     map.change(key, || 7, |it| *it += 1);
-                    *wanted.entry(key).or_insert(7) += 1;
+                    let now = wanted.entry(key).or_insert(7);
+                    *now += 1;
+                    match boxed.get_mut(&key) {
+                        Some(it) => *it += 1,
+                        None => drop(boxed.insert(key, *now)),
+                    }
                 }
                 _ => {
                     assert_eq!(map.get(&key), wanted.get(&key));
+                    assert_eq!(map.get_mut(&key), wanted.get_mut(&key));
+                    assert_eq!(boxed.get(&key), wanted.get(&key));
+                    assert_eq!(boxed.contains_key(&key), wanted.contains_key(&key));
                     assert_eq!(set.contains(&key), members.contains(&key));
                 }
             }
             assert!(map.iter().eq(wanted.iter()) && map.len() == wanted.len());
             assert!(set.iter().eq(members.iter()));
             let range = key..=key + 9;
+            assert!(boxed.iter().eq(wanted.iter()) && boxed.len() == wanted.len());
+            let within = wanted.range(range.clone()).map(|(_, value)| value);
+            assert!(boxed.range(range.clone()).eq(within));
             assert!(set.range(range.clone()).iter().eq(members.range(range)));
         }
+    }
+
+    #[test]
+    fn what_has_a_place_of_its_own_stays_there() {
+        let mut map: BoxedMap<u32, [u8; 100]> = BoxedMap::new();
+        map.insert(2, [7; 100]);
+        let place = std::ptr::from_ref(map.get(&2).unwrap());
+        for key in [1, 0, 3] {
+            map.insert(key, [0; 100]);
+        }
+        assert!(std::ptr::eq(map.get(&2).unwrap(), place));
+        // Taken out for a while, too.
+        let value = map.remove(&2).unwrap();
+        map.insert(2, value);
+        assert!(std::ptr::eq(map.get(&2).unwrap(), place));
+        map.values_mut().for_each(|it| it[0] += 1);
+        let firsts = map.iter_mut().map(|(key, it)| (*key, it[0]));
+        assert!(firsts.eq([(0, 1), (1, 1), (2, 8), (3, 1)]));
+        assert!(map.keys().eq(map.iter().map(|(key, _)| key)) && !map.is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
+use whimbrel_base::sorted::BoxedMap;
 use whimbrel_base::time::Instant;
 
 use crate::deadline::{Deadline, earlier};
@@ -50,7 +51,7 @@ impl<K: Copy + Ord> Agenda<K> {
     #[inline(always)]
     pub(crate) fn next<V>(
         &self,
-        entries: &BTreeMap<K, V>,
+        entries: &BoxedMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Option<Deadline> {
         let noted = if self.by_time.is_empty() {
@@ -77,7 +78,7 @@ impl<K: Copy + Ord> Agenda<K> {
     pub(crate) fn due<V>(
         &mut self,
         now: Instant,
-        entries: &BTreeMap<K, V>,
+        entries: &BoxedMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Vec<K> {
         if self.touched.is_empty() && (self.by_time.is_empty() || self.comes_later(now)) {
@@ -96,7 +97,7 @@ impl<K: Copy + Ord> Agenda<K> {
     fn look<V>(
         &mut self,
         now: Instant,
-        entries: &BTreeMap<K, V>,
+        entries: &BoxedMap<K, V>,
         due: impl Fn(&V) -> Option<Deadline>,
     ) -> Vec<K> {
         while let Some(key) = self.touched.pop() {
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
     use crate::deadline::Reason;
 
-    type Entries = BTreeMap<u32, Option<u64>>;
+    type Entries = BoxedMap<u32, Option<u64>>;
 
     #[expect(clippy::ref_option, reason = "as the agenda hands entries out")]
     fn deadline(entry: &Option<u64>) -> Option<Deadline> {

@@ -129,7 +129,7 @@ proptest! {
         for one in all {
             tell(&mut reader, one);
             reader.poll_transmit(NOW, &mut Nobody);
-            let proxy = &reader.writers[&WRITER];
+            let proxy = reader.writers.get(&WRITER).unwrap();
             prop_assert!(proxy.expected >= expected);
             prop_assert!(proxy.waiting.len() <= 17);
             expected = proxy.expected;

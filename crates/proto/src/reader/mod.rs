@@ -31,13 +31,14 @@ mod unpack_tests;
 mod writer_proxy;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use core::hint::cold_path;
 
 use whimbrel_base::budget::Account;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, SequenceNumber};
+use whimbrel_base::sorted::BoxedMap;
 use whimbrel_base::status::SampleRejectedKind;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
@@ -130,7 +131,7 @@ impl ReaderStatistics {
 #[derive(Debug)]
 pub struct Reader {
     config: ReaderConfig,
-    writers: BTreeMap<Guid, WriterProxy>,
+    writers: BoxedMap<Guid, WriterProxy>,
     agenda: Agenda<Guid>,
     /// For large samples.
     spares: Spares,
@@ -159,7 +160,7 @@ impl Reader {
     /// A reader with an empty cache and no writers.
     pub fn new(config: ReaderConfig) -> Self {
         Self {
-            writers: BTreeMap::new(),
+            writers: BoxedMap::new(),
             agenda: Agenda::default(),
             patience: Patience::default(),
             spares: Spares::new(Account::new(config.budget.clone())),
@@ -290,8 +291,8 @@ impl Reader {
     /// what the cache held: values in it are the program's, so drop it without a lock.
     #[must_use]
     pub fn close(&mut self) -> ReaderCache {
-        for writer in core::mem::take(&mut self.writers).into_keys() {
-            self.agenda.touch(writer);
+        for writer in core::mem::take(&mut self.writers).keys() {
+            self.agenda.touch(*writer);
         }
         let empty = ReaderCache::new(self.config.cache.clone());
         core::mem::replace(&mut self.cache, empty)

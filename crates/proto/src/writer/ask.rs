@@ -253,7 +253,7 @@ mod tests {
     fn who_does_not_answer_questions_is_asked_none() {
         for other in 0..3 {
             let (mut writer, guid, mut sent) = pair();
-            let mut reader = writer.readers[&guid].info.clone();
+            let mut reader = writer.readers.get(&guid).unwrap().info.clone();
             match other {
                 0 => reader.vendor = VendorId::FAST_DDS,
                 1 => reader.receive_buffer_bytes = 0,

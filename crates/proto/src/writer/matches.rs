@@ -73,7 +73,7 @@ impl Writer {
         }
         let of = |octet| Guid::new(reader.guid.prefix, EntityId([octet; 4]));
         let beside = self.readers.range(of(0)..=of(0xff));
-        let beside = beside.map(|(_, it)| it.new_since).min();
+        let beside = beside.map(|it| it.new_since).min();
         beside.unwrap_or(self.history.last())
     }
 

@@ -45,7 +45,7 @@ mod transmit;
 mod window;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 
@@ -56,6 +56,7 @@ use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
+use whimbrel_base::sorted::BoxedMap;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
 
 use self::audience::Audience;
@@ -158,7 +159,7 @@ struct HeartbeatTimer {
 pub struct Writer {
     config: WriterConfig,
     history: HistoryCache,
-    readers: BTreeMap<Guid, ReaderProxy>,
+    readers: BoxedMap<Guid, ReaderProxy>,
     audience: Audience,
     /// How many readers are in this process and have taken everything.
     aside: usize,
@@ -220,7 +221,7 @@ impl Writer {
             message: None,
             pace: Pace::new(config.bytes_per_second_max, config.burst_bytes, false),
             history: HistoryCache::new(Account::new(config.budget.clone())),
-            readers: BTreeMap::new(),
+            readers: BoxedMap::new(),
             audience: Audience::new(config.packed_messages),
             aside: 0,
             forms: Forms::default(),

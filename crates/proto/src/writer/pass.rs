@@ -63,7 +63,7 @@ impl Writer {
         };
         let (reliable, mut stepped_in) = (self.config.reliable, false);
         let aside_before = self.aside;
-        for (guid, reader) in &mut self.readers {
+        for (guid, reader) in self.readers.iter_mut() {
             if !reader.in_process {
                 continue;
             }

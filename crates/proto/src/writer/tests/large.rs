@@ -174,7 +174,7 @@ fn a_request_repeated_while_it_waits_is_lost_once() {
         let nack = nack_frag(1, 1, count);
         writer.handle_nack_frag(NOW, READER, &nack).unwrap();
     }
-    let settled = writer.readers[&READER].pace.settled();
+    let settled = writer.readers.get(&READER).unwrap().pace.settled();
     assert_eq!((settled.arrived, settled.lost), (0, 1));
 }
 
