@@ -4,9 +4,6 @@
 //! instance as it was before: alive, seen, without samples. Such a sample is kept beside the
 //! instances, and put into its own only where something else happens before it is taken.
 
-use alloc::boxed::Box;
-use core::hint::cold_path;
-
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::sample::{
@@ -49,28 +46,15 @@ impl ReaderCache {
             return;
         };
         let handle = self.known_as(change.instance);
-        let stored = Stored::of(change, instance.generation);
-        let bytes = self.tally.bytes.saturating_add(held_by(&stored));
+        let lone = self.lone.get_or_insert_default();
+        // Where it stays: as a whole it would be written in pieces smaller than it is then read in
+        // to be moved, for which processors wait.
+        lone.is_there = true;
+        lone.slot = slot;
+        lone.handle = handle;
+        lone.stored.become_of(change, instance.generation);
+        let bytes = self.tally.bytes.saturating_add(held_by(&lone.stored));
         self.account.set_roughly(bytes, STAYS_COUNTED_BYTES);
-        let lone = Some(Lone {
-            slot,
-            handle,
-            stored,
-        });
-        let place = match &mut self.lone {
-            Some(place) => place,
-            empty => Self::lone_room(empty),
-        };
-        let before = core::mem::replace(&mut **place, lone);
-        if before.is_some() {
-            cold_path();
-            drop(before);
-        }
-    }
-
-    #[cold]
-    fn lone_room(empty: &mut Option<Box<Option<Lone>>>) -> &mut Box<Option<Lone>> {
-        empty.get_or_insert_default()
     }
 
     /// Octets that such a sample holds.
@@ -80,21 +64,15 @@ impl ReaderCache {
 
     /// Such a sample, if there is one.
     pub(super) fn lone(&self) -> Option<&Lone> {
-        self.lone.as_deref()?.as_ref()
+        self.lone.as_deref().filter(|lone| lone.is_there)
     }
 
-    fn take_out_lone(&mut self) -> Option<Lone> {
-        self.lone.as_deref_mut()?.take()
-    }
-
-    /// Takes the only sample there is, if it is such a one and `selector` selects it.
-    // Inline, so that it is put together where it is wanted.
+    /// Whether there is such a sample, which `selector` selects.
     #[inline]
-    pub fn take_lone(&mut self, selector: &Selector) -> Option<CachedSample> {
-        let lone = self.lone()?;
+    pub fn selects_lone(&self, selector: &Selector) -> bool {
         let of_instance = match selector.instance {
             Which::Any => true,
-            Which::Exactly(handle) => handle == lone.handle,
+            Which::Exactly(handle) => self.lone().is_some_and(|lone| lone.handle == handle),
             Which::Next(_) => false,
         };
         let states = self.lone_matches(
@@ -102,18 +80,24 @@ impl ReaderCache {
             selector.view_states,
             selector.instance_states,
         );
-        if !(of_instance && states && selector.max_samples > 0) {
-            return None;
-        }
-        let Lone { handle, stored, .. } = self.take_out_lone()?;
+        of_instance && states && selector.max_samples > 0
+    }
+
+    /// Takes such a sample, if there is one.
+    // Inline, so that it is put together where it is wanted.
+    #[inline]
+    pub fn take_lone(&mut self) -> Option<CachedSample> {
+        let lone = self.lone.as_deref_mut().filter(|lone| lone.is_there)?;
         self.account
             .set_roughly(self.tally.bytes, STAYS_COUNTED_BYTES);
+        lone.is_there = false;
+        let stored = &mut lone.stored;
         Some(CachedSample {
-            info: info(&stored, InstanceState::Alive, ViewState::NotNew, handle),
-            payload: stored.payload,
+            payload: core::mem::take(&mut stored.payload),
             payload_is_key: false,
-            value: stored.value,
+            value: stored.value.take(),
             sequence: stored.sequence,
+            info: info(stored, InstanceState::Alive, ViewState::NotNew, lone.handle),
         })
     }
 
@@ -133,14 +117,17 @@ impl ReaderCache {
     /// Puts the sample that is beside its instance, if there is one, into it.
     #[inline(always)]
     pub(super) fn seat_lone(&mut self) {
-        if let Some(lone) = self.take_out_lone() {
-            self.seat(lone);
+        if self.lone().is_some() {
+            self.seat();
         }
     }
 
     #[cold]
-    fn seat(&mut self, lone: Lone) {
-        let Lone { slot, stored, .. } = lone;
+    fn seat(&mut self) {
+        let Some(lone) = self.lone.as_deref_mut() else {
+            return;
+        };
+        let Lone { slot, stored, .. } = core::mem::take(lone);
         if let Some(instance) = self.slots.get_mut(slot) {
             self.tally.exclude(instance);
             instance.push(stored);

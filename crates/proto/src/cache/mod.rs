@@ -94,7 +94,7 @@ pub struct ReaderCache {
     index: BTreeMap<InstanceHandle, Slot>,
     slots: Table<Instance>,
     /// A sample without another beside it; its room is made with the first.
-    lone: Option<Box<Option<Lone>>>,
+    lone: Option<Box<Lone>>,
     /// The instance met last: streams mostly stay with one.
     recent: Option<(InstanceHandle, Slot)>,
     order: Order,

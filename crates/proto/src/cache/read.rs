@@ -29,8 +29,8 @@ impl ReaderCache {
     /// Moves the selected samples to `out`, in the same order as [`ReaderCache::read`], and
     /// forgets instances of which nothing is left. DDS 1.4 §2.2.2.5.3.9.
     pub fn take(&mut self, selector: &Selector, out: &mut Vec<CachedSample>) {
-        if let Some(sample) = self.take_lone(selector) {
-            return out.push(sample);
+        if self.selects_lone(selector) {
+            return out.extend(self.take_lone());
         }
         self.access(selector, Access::Take, out);
     }

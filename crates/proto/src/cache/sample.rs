@@ -88,7 +88,7 @@ impl KeySource {
 }
 
 /// A sample as it is held.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stored {
     pub(super) payload: SharedBytes,
     pub(super) payload_is_key: bool,
@@ -105,24 +105,32 @@ pub(super) struct Stored {
 impl Stored {
     /// The data of `change`, in the `generation` that its instance is in.
     pub(super) fn of(change: CacheChange, generation: Generation) -> Self {
-        Self {
-            payload: change.payload,
-            payload_is_key: false,
-            value: change.value,
-            valid: true,
-            read: false,
-            writer: change.writer,
-            sequence: change.sequence,
-            source_timestamp: change.source_timestamp,
-            reception_timestamp: change.reception_timestamp,
-            generation,
-        }
+        let mut stored = Self::default();
+        stored.become_of(change, generation);
+        stored
+    }
+
+    /// Becomes what [`Stored::of`] gives, where it is.
+    #[inline]
+    pub(super) fn become_of(&mut self, change: CacheChange, generation: Generation) {
+        self.payload = change.payload;
+        self.payload_is_key = false;
+        self.value = change.value;
+        self.valid = true;
+        self.read = false;
+        self.writer = change.writer;
+        self.sequence = change.sequence;
+        self.source_timestamp = change.source_timestamp;
+        self.reception_timestamp = change.reception_timestamp;
+        self.generation = generation;
     }
 }
 
-/// A sample kept beside the instances: there is no other.
-#[derive(Debug)]
+/// The place of a sample kept beside the instances: there is no other.
+#[derive(Debug, Default)]
 pub(super) struct Lone {
+    /// There is one.
+    pub(super) is_there: bool,
     pub(super) slot: Slot,
     pub(super) handle: InstanceHandle,
     pub(super) stored: Stored,

@@ -84,7 +84,7 @@ impl Reader {
     }
 
     fn note_taken(&mut self, offer: &Offer<'_>, added: Added) -> bool {
-        if let Some(key) = offer.key {
+        if let Some(key) = offer.key.filter(|key| !key.is_empty()) {
             self.cache.note_key(offer.instance, key);
         }
         self.statistics.count_delivered(offer.bytes);

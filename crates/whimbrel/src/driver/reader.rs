@@ -313,21 +313,22 @@ impl ReaderCore {
         if state.machine.waits_for_room() {
             return Glance::More;
         }
-        let cache = state.machine.cache_mut();
-        let seen = if cache.is_empty() {
-            Glance::Nothing
-        } else if let Some(one) = take.then(|| cache.take_lone(selector)).flatten() {
-            // Nobody is told: no condition comes true by the loss of the only sample.
-            Glance::One(one)
-        } else {
+        let cache = state.machine.cache();
+        let is_one = take && cache.selects_lone(selector);
+        if !is_one && !cache.is_empty() {
             return Glance::More;
-        };
+        }
         self.may_hold.store(false, Ordering::Release);
         self.status.clear(StatusKind::DataAvailable);
         if let Some(signal) = self.signal.get() {
             signal.clear();
         }
-        seen
+        // Last, so that it is put together where it is wanted. Nobody is told: no condition comes
+        // true by the loss of the only sample.
+        match state.machine.cache_mut().take_lone() {
+            Some(one) => Glance::One(one),
+            None => Glance::Nothing,
+        }
     }
 
     /// Moves or copies samples out of the cache and goes on with what had found no room.

@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use whimbrel_proto::value::SharedValue;
 use whimbrel_types::DdsType;
 
 use crate::driver::contain::contain;
@@ -35,12 +34,12 @@ thread_local! {
 /// Those of a type, what was passed on longest ago first.
 struct Spares<T>(VecDeque<Arc<T>>);
 
-/// A copy of `value` to be passed on; `None` where its type makes none, or it cannot be encoded.
+/// A copy of `value`, which keeps so many octets, to be passed on; `None` where its type makes
+/// none, or it cannot be encoded.
 ///
 /// The type's own code runs here: hold no lock.
 #[inline(never)]
-pub(super) fn duplicate<T: DdsType>(value: &T) -> Option<SharedValue> {
-    let bytes = kept_bytes(value);
+pub(super) fn duplicate<T: DdsType>(value: &T, bytes: usize) -> Option<Arc<T>> {
     if bytes > VALUE_BYTES_MAX {
         return None;
     }
@@ -50,8 +49,7 @@ pub(super) fn duplicate<T: DdsType>(value: &T) -> Option<SharedValue> {
         let spares = known.as_mut().ok().and_then(|known| of_type(known));
         spares.map_or_else(|| new(value), |spares| spares.duplicate(value, bytes))
     });
-    let copy = copy.unwrap_or_else(|_| new(value))?;
-    Some(SharedValue::new(copy, bytes))
+    copy.unwrap_or_else(|_| new(value))
 }
 
 /// Octets that readers of this process keep with `value`, about.
@@ -136,7 +134,7 @@ mod tests {
     }
 
     fn copy<T: DdsType>(value: &T) -> Arc<T> {
-        duplicate(value).and_then(SharedValue::into_shared).unwrap()
+        duplicate(value, kept_bytes(value)).unwrap()
     }
 
     #[test]
@@ -153,7 +151,7 @@ mod tests {
         assert_eq!(*second, text("second"));
         // What cannot be encoded is none, and takes nothing from what comes next.
         drop(third);
-        assert!(duplicate(&text("a\0b")).is_none());
+        assert!(duplicate(&text("a\0b"), 3).is_none());
         let next = copy(&text("next"));
         let after = copy(&text("after"));
         assert_eq!((&*next, &*after), (&text("next"), &text("after")));

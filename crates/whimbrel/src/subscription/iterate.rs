@@ -51,12 +51,12 @@ impl<T: DdsType> DataReader<T> {
             ..Selector::ALL
         };
         loop {
-            let taken = match self.inner.core.glance(&one, true) {
+            let mut taken = match self.inner.core.glance(&one, true) {
                 Glance::Nothing => return None,
                 Glance::One(taken) => taken,
                 Glance::More => self.fetch_into_scratch(&one, true, Vec::pop)?,
             };
-            if let Some(sample) = self.of(taken) {
+            if let Some(sample) = self.of(&mut taken) {
                 return Some(sample);
             }
         }

@@ -10,7 +10,6 @@ use std::sync::atomic::Ordering;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::DataReaderQos;
-use whimbrel_base::reject::Reject;
 use whimbrel_base::sample::{SampleState, SampleStates};
 use whimbrel_proto::cache::{CachedSample, Selector, Which};
 use whimbrel_proto::reader::KeyExtractor;
@@ -174,7 +173,7 @@ impl<T: DdsType> DataReader<T> {
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
         self.check_instance(selector)?;
-        match self.inner.core.glance(selector, true) {
+        match &mut self.inner.core.glance(selector, true) {
             Glance::Nothing => Ok(Vec::new()),
             Glance::One(one) => Ok(self.of(one).into_iter().collect()),
             Glance::More => Ok(self.fetch_more(selector, true, all_of)),
@@ -265,9 +264,16 @@ impl<T: DdsType> DataReader<T> {
     /// As [`DataReader::take`].
     pub fn take_next_sample(&self) -> Result<Option<Sample<T>>, Error> {
         let selector = next_unread();
-        match self.inner.core.glance(&selector, true) {
+        match &mut self.inner.core.glance(&selector, true) {
             Glance::Nothing => Ok(None),
-            Glance::One(one) => Ok(self.of(one)),
+            Glance::One(one) => {
+                // As `of`, which would put it together elsewhere first.
+                if let Some(value) = one.value.take_if(|it| it.get::<T>().is_some()) {
+                    let (content, info) = (Content::Shared(value), one.info);
+                    return Ok(Some(Sample { content, info }));
+                }
+                Ok(self.decoded(one))
+            }
             Glance::More => Ok(self.fetch_more(&selector, true, |samples| samples.next())),
         }
     }
@@ -367,7 +373,7 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> Result<R, Error> {
         self.check_instance(selector)?;
-        Ok(match self.inner.core.glance(selector, take) {
+        Ok(match &mut self.inner.core.glance(selector, take) {
             Glance::Nothing => each(&mut std::iter::empty()),
             Glance::One(one) => each(&mut self.of(one).into_iter()),
             Glance::More => self.fetch_more(selector, take, each),
@@ -383,7 +389,8 @@ impl<T: DdsType> DataReader<T> {
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> R {
         self.fetch_into_scratch(selector, take, |cached| {
-            each(&mut cached.drain(..).filter_map(|cached| self.of(cached)))
+            let of = |mut one| self.of(&mut one);
+            each(&mut cached.drain(..).filter_map(of))
         })
     }
 
@@ -413,18 +420,26 @@ impl<T: DdsType> DataReader<T> {
         Ok(())
     }
 
-    /// The sample that `cached` is, or nothing and one more undecodable one.
-    #[inline]
-    pub(super) fn of(&self, mut cached: CachedSample) -> Option<Sample<T>> {
-        let content = self.known(Content::of(&mut cached))?;
-        Some(Sample::new(content, cached.info))
+    /// The sample that `cached` is, which may be taken from there, or nothing and one more
+    /// undecodable one.
+    // A way of its own for values: where both are put together by the same code it writes them in
+    // pieces and reads those in larger ones to move them, for which processors wait.
+    #[inline(always)]
+    pub(super) fn of(&self, cached: &mut CachedSample) -> Option<Sample<T>> {
+        if let Some(value) = cached.value.take_if(|it| it.get::<T>().is_some()) {
+            let (content, info) = (Content::Shared(value), cached.info);
+            return Some(Sample { content, info });
+        }
+        self.decoded(cached)
     }
 
-    fn known<R>(&self, decoded: Result<R, Reject>) -> Option<R> {
-        if decoded.is_err() {
+    #[inline(never)]
+    fn decoded(&self, cached: &CachedSample) -> Option<Sample<T>> {
+        let decoded = Sample::decode(cached).ok();
+        if decoded.is_none() {
             self.inner.core.undecodable.fetch_add(1, Ordering::Relaxed);
         }
-        decoded.ok()
+        decoded
     }
 }
 

@@ -16,103 +16,92 @@ use whimbrel_types::{
 /// A sample: data where it has any, and everything DDS tells beside it. DDS 1.4 §2.2.2.5.4.
 #[derive(Clone, Debug)]
 pub struct Sample<T> {
-    data: Option<Data<T>>,
-    key: Option<T>,
-    info: SampleInfo,
-}
-
-#[derive(Clone, Debug)]
-enum Data<T> {
-    Own(T),
-    /// As its writer in this process has it.
-    Shared(SharedValue),
+    pub(super) content: Content<T>,
+    pub(super) info: SampleInfo,
 }
 
 /// What a sample holds besides what is told of it.
-pub(crate) struct Content<T> {
-    data: Option<Data<T>>,
-    key: Option<T>,
+#[derive(Clone, Debug)]
+pub(super) enum Content<T> {
+    /// Data.
+    Own(T),
+    /// Data as its writer in this process has it.
+    Shared(SharedValue),
+    /// No data, but a value with the key of the instance.
+    Key(T),
+    /// No data, and the key is not known.
+    Nothing,
 }
 
 impl<T: DdsType> Content<T> {
     /// Decodes that of a sample of the cache.
     fn decode(cached: &CachedSample) -> Result<Self, Reject> {
-        let (mut data, mut key) = (None, None);
         if cached.info.valid_data {
-            data = Some(match &cached.value {
-                Some(value) if value.get::<T>().is_some() => Data::Shared(value.clone()),
-                _ => Data::Own(from_shared_payload(&cached.payload)?),
-            });
-        } else if T::KEYED && !cached.payload.is_empty() {
-            let value = if cached.payload_is_key {
-                key_from_payload(&cached.payload)?
-            } else {
-                from_shared_payload(&cached.payload)?
+            return match &cached.value {
+                Some(value) if value.get::<T>().is_some() => Ok(Self::Shared(value.clone())),
+                _ => from_shared_payload(&cached.payload).map(Self::Own),
             };
-            key = Some(value);
         }
-        Ok(Self { data, key })
-    }
-
-    /// As [`Content::decode`], of a sample that nobody else needs.
-    #[inline]
-    pub(crate) fn of(cached: &mut CachedSample) -> Result<Self, Reject> {
-        match cached.value.take() {
-            Some(value) if value.get::<T>().is_some() => Ok(Self {
-                data: Some(Data::Shared(value)),
-                key: None,
-            }),
-            _ => Self::decode(cached),
+        if !T::KEYED || cached.payload.is_empty() {
+            return Ok(Self::Nothing);
         }
+        let value = if cached.payload_is_key {
+            key_from_payload(&cached.payload)
+        } else {
+            from_shared_payload(&cached.payload)
+        };
+        value.map(Self::Key)
     }
 }
 
 impl<T: DdsType> Sample<T> {
-    /// The sample of which `info` tells.
-    #[inline]
-    pub(crate) fn new(content: Content<T>, info: SampleInfo) -> Self {
-        let Content { data, key } = content;
-        Self { data, key, info }
-    }
-
     /// Decodes a sample of the cache.
     pub(crate) fn decode(cached: &CachedSample) -> Result<Self, Reject> {
-        Ok(Self::new(Content::decode(cached)?, cached.info))
+        Ok(Self {
+            content: Content::decode(cached)?,
+            info: cached.info,
+        })
     }
 
     /// The data; `None` for samples that only tell of a changed instance state.
     pub fn data(&self) -> Option<&T> {
-        match self.data.as_ref()? {
-            Data::Own(data) => Some(data),
-            Data::Shared(value) => value.get(),
+        match &self.content {
+            Content::Own(data) => Some(data),
+            Content::Shared(value) => value.get(),
+            Content::Key(_) | Content::Nothing => None,
         }
     }
 
     /// The data, taken out; a copy where its writer, which may use its memory again, or another
     /// reader of this process still has it too.
     pub fn into_data(self) -> Option<T> {
-        match self.data? {
-            Data::Own(data) => Some(data),
-            Data::Shared(value) => {
+        match self.content {
+            Content::Own(data) => Some(data),
+            Content::Shared(value) => {
                 let own = value.into_inner();
                 own.or_else(|value| copied(&value)).ok()
             }
+            Content::Key(_) | Content::Nothing => None,
         }
     }
 
     /// The data, to be shared; not copied where it was handed over within the process: its writer
     /// may then refer to it too.
     pub fn into_shared(self) -> Option<Arc<T>> {
-        match self.data? {
-            Data::Own(data) => Some(Arc::new(data)),
-            Data::Shared(value) => value.into_shared(),
+        match self.content {
+            Content::Own(data) => Some(Arc::new(data)),
+            Content::Shared(value) => value.into_shared(),
+            Content::Key(_) | Content::Nothing => None,
         }
     }
 
     /// A value with the key members of the instance, also for samples without data where the key
     /// is known. Other members may hold default values.
     pub fn key(&self) -> Option<&T> {
-        self.data().or(self.key.as_ref())
+        match &self.content {
+            Content::Key(key) => Some(key),
+            _ => self.data(),
+        }
     }
 
     /// What DDS tells of the sample. DDS 1.4 §2.2.2.5.5.
