@@ -3,9 +3,10 @@
 //! Of the median by subtraction within the run: `raw calls` sends and receives in one thread, so it
 //! is the calls alone, between two hosts with the way over the cable, which is in the call that
 //! sends; the raw socket that waits as the bus does has the wake-up on top; what a bus
-//! needs beyond that is its own. Of the time on cores by the kernel's count of it and of waits,
-//! also where no raw socket does the same; that may be more than the latency, as both processes
-//! work at once. The kernel counts coarsely, so all sizes together tell most.
+//! needs beyond that is its own. Of p99 alike, beside the p99 of those two. Of the time on cores by
+//! the kernel's count of it and of waits, also where no raw socket does the same; that may be more
+//! than the latency, as both processes work at once. The kernel counts coarsely, so all sizes
+//! together tell most.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
@@ -21,7 +22,15 @@ const OF_CORES_ALL_SIZES: [&str; 3] = [
     "own_us_of_cores_all_sizes",
 ];
 
-/// Parts of a median, in microseconds; `None` where they cannot be told apart.
+/// Percentiles that are split.
+const MEDIAN: f64 = 0.5;
+const TAIL: f64 = 0.99;
+
+/// Names of their parts in CSV and JSON.
+const OF_MEDIAN: [&str; 3] = ["calls_us_of_p50", "wake_us_of_p50", "own_us_of_p50"];
+const OF_TAIL: [&str; 3] = ["calls_us_of_p99", "wake_us_of_p99", "own_us_of_p99"];
+
+/// Parts of a percentile, in microseconds; `None` where they cannot be told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Budget {
     pub(super) calls_us: Option<f64>,
@@ -58,14 +67,14 @@ fn raw(rows: &[Row], placement: Placement, mode: Mode, size: usize) -> Option<&R
     find(rows, placement, Product::Raw, mode, size)
 }
 
-/// The raw socket beside which the median of `row` is split, its median, and the parts.
-fn of_median(row: &Row, rows: &[Row]) -> Option<(Mode, f64, Budget)> {
+/// The raw socket beside which the percentile `at` of `row` is split, that of it, and the parts.
+fn of_percentile(at: f64, row: &Row, rows: &[Row]) -> Option<(Mode, f64, Budget)> {
     let (placement, size) = (row.placement, row.size);
     let like = raw_mode(row.contestant.mode, placement);
-    let raw_us = |mode| Some(raw(rows, placement, mode, size)?.spread.us(0.5));
+    let raw_us = |mode| Some(raw(rows, placement, mode, size)?.spread.us(at));
     let like_us = raw_us(like)?;
     let calls_us = raw_us(Mode::Calls);
-    Some((like, like_us, split(row.spread.us(0.5), calls_us, like_us)))
+    Some((like, like_us, split(row.spread.us(at), calls_us, like_us)))
 }
 
 /// Time on cores for one wait with its wake-up, in microseconds: what the blocking raw socket takes
@@ -91,13 +100,16 @@ fn of_cores(row: &Row, rows: &[Row]) -> Option<Parts> {
 
 /// For CSV and JSON: `row`, and where its time goes.
 pub(super) fn record(row: &Row, rows: &[Row]) -> Record {
-    let budget = of_median(row, rows).map(|it| it.2);
-    let part = |of: fn(&Budget) -> Option<f64>| budget.as_ref().and_then(of).unwrap_or(f64::NAN);
-    let record = row
-        .record()
-        .number("calls_us_of_p50", part(|it| it.calls_us))
-        .number("wake_us_of_p50", part(|it| it.wake_us))
-        .number("own_us_of_p50", part(|it| it.own_us));
+    let split = |record: Record, (at, names): (f64, [&'static str; 3])| {
+        let budget = of_percentile(at, row, rows).map(|it| it.2);
+        let parts = budget.map_or([None; 3], |it| [it.calls_us, it.wake_us, it.own_us]);
+        let parts = names.into_iter().zip(parts);
+        parts.fold(record, |record, (name, us)| {
+            record.number(name, us.unwrap_or(f64::NAN))
+        })
+    };
+    let percentiles = [(MEDIAN, OF_MEDIAN), (TAIL, OF_TAIL)];
+    let record = percentiles.into_iter().fold(row.record(), split);
     let alike = |it: &&Row| (it.contestant, it.placement) == (row.contestant, row.placement);
     let of_all = Row::of_all_sizes(rows.iter().filter(alike)).and_then(|it| of_cores(&it, rows));
     let record = Parts::record(of_cores(row, rows), OF_CORES, record);
@@ -108,7 +120,8 @@ pub(super) fn record(row: &Row, rows: &[Row]) -> Record {
 pub(super) fn tables(rows: &[Row], part: &Part) -> Vec<Table> {
     let placements = part.placements.iter();
     placements
-        .filter_map(|placement| table(rows, *placement, part))
+        .flat_map(|it| [table(rows, *it, part), tails(rows, *it, part)])
+        .flatten()
         .collect()
 }
 
@@ -117,15 +130,13 @@ fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
         Kind::Usual => [name, median, cores(row, rows)].concat(),
         Kind::Large | Kind::InProcess => [name, cores(row, rows)].concat(),
     };
-    let buses = part.contestants.iter();
-    let buses = buses.filter(|it| it.product != Product::Raw);
-    let lines: Vec<Vec<String>> = buses
+    let lines: Vec<Vec<String>> = buses(part)
         .flat_map(|it| {
             let of = sizes_of(rows, placement, *it, part);
             let all = Row::of_all_sizes(of.iter().copied()).filter(|_| of.len() > 1);
             let all = all.map(|row| line(name_of_all(&row), nothing_of_median(), &row));
             let each = of.into_iter();
-            let each = each.map(|row| line(name(row), median(row, rows), row));
+            let each = each.map(|row| line(name(row, MEDIAN), percentile(MEDIAN, row, rows), row));
             each.chain(all).collect::<Vec<_>>()
         })
         .collect();
@@ -153,6 +164,36 @@ fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
     (!lines.is_empty()).then_some(Table { title, head, lines })
 }
 
+/// Where p99 goes, where raw sockets do the same.
+fn tails(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
+    let of = buses(part).flat_map(|it| sizes_of(rows, placement, *it, part));
+    let lines = of.map(|row| [name(row, TAIL), percentile(TAIL, row, rows)].concat());
+    let lines: Vec<_> = lines.filter(|_| part.kind == Kind::Usual).collect();
+    let head = [
+        "contestant",
+        "size",
+        "p99 us",
+        "raw socket",
+        "its p99 us",
+        "calls",
+        "wake-up",
+        "own",
+    ];
+    (!lines.is_empty()).then(|| Table {
+        title: format!(
+            "{}, {placement}: where p99 goes (-: not to be told apart)",
+            part.kind.name()
+        ),
+        head: head.map(str::to_owned).to_vec(),
+        lines,
+    })
+}
+
+fn buses(part: &Part) -> impl Iterator<Item = &Contestant> {
+    let all = part.contestants.iter();
+    all.filter(|it| it.product != Product::Raw)
+}
+
 /// The rows of one contestant in one placement, by size.
 fn sizes_of<'a>(
     rows: &'a [Row],
@@ -174,19 +215,19 @@ fn nothing_of_median() -> Vec<String> {
     vec!["-".to_owned(); 5]
 }
 
-fn name(row: &Row) -> Vec<String> {
+fn name(row: &Row, at: f64) -> Vec<String> {
     vec![
         row.contestant.name(),
         format!("{} B", row.size),
-        format!("{:.2}", row.spread.us(0.5)),
+        format!("{:.2}", row.spread.us(at)),
     ]
 }
 
-fn median(row: &Row, rows: &[Row]) -> Vec<String> {
-    let Some((like, like_us, budget)) = of_median(row, rows) else {
+fn percentile(at: f64, row: &Row, rows: &[Row]) -> Vec<String> {
+    let Some((like, like_us, budget)) = of_percentile(at, row, rows) else {
         return nothing_of_median();
     };
-    let total_us = row.spread.us(0.5);
+    let total_us = row.spread.us(at);
     vec![
         like.name().to_owned(),
         format!("{like_us:.2}"),
@@ -274,8 +315,7 @@ mod tests {
             starts: 1,
             warm: 0,
         };
-        let tables = tables(&rows, &part);
-        tables.into_iter().flat_map(|it| it.lines).collect()
+        tables(&rows, &part).remove(0).lines
     }
 
     /// `wanted`: the raw socket, and percents of calls, wake-up and own work.
@@ -397,14 +437,49 @@ mod tests {
             row(Product::Raw, Mode::Blocking, place, 8, idle),
             row(Product::Cyclone, Mode::Listener, place, 10, idle),
         ];
-        let of_median = row_record(&rows[2], &rows);
-        assert_eq!(of_median, [2.0, 6.0, 2.0]);
+        let record = record(&rows[2], &rows);
+        for of in [OF_MEDIAN, OF_TAIL] {
+            let parts = of.map(|it| record.figure(it).unwrap().round());
+            assert_eq!(parts, [2.0, 6.0, 2.0]);
+        }
     }
 
-    /// The parts of the median.
-    fn row_record(row: &Row, rows: &[Row]) -> [f64; 3] {
-        let record = record(row, rows);
-        let names = ["calls_us_of_p50", "wake_us_of_p50", "own_us_of_p50"];
-        names.map(|it| record.figure(it).unwrap().round())
+    #[test]
+    fn p99_is_split_beside_that_of_the_raw_sockets() {
+        let place = Placement::TwoCores;
+        let row = |product, mode, tail_us: u64| {
+            let mut row = row(product, mode, place, 2, Usage::default());
+            let order = Order {
+                size: SIZE,
+                count: 1,
+                warm: 0,
+            };
+            row.add(&[tail_us * 2000], Usage::default(), order);
+            row
+        };
+        let rows = [
+            row(Product::Raw, Mode::Calls, 10),
+            row(Product::Raw, Mode::Blocking, 30),
+            row(Product::Whimbrel, Mode::Listener, 40),
+        ];
+        let part = Part {
+            kind: Kind::Usual,
+            contestants: rows.iter().map(|it| it.contestant).collect(),
+            placements: vec![place],
+            sizes: vec![SIZE],
+            messages: 11,
+            starts: 1,
+            warm: 0,
+        };
+        let tail = tables(&rows, &part).pop().unwrap();
+        assert!(tail.title.contains("p99"), "{}", tail.title);
+        let shares: Vec<&str> = tail.lines[0][5..]
+            .iter()
+            .map(|it| &it[it.len() - 6..])
+            .collect();
+        assert_eq!(
+            (tail.lines.len(), shares),
+            (1, vec!["(25 %)", "(50 %)", "(25 %)"])
+        );
     }
 }
