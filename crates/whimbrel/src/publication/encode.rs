@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::hint::cold_path;
-use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
 use whimbrel_base::buffer::{BufferMut, GatheredBytes};
@@ -107,7 +106,7 @@ impl<T: DdsType> DataWriter<T> {
     pub(super) fn put(
         &self,
         (kind, value): (ChangeKind, &T),
-        mut at: Option<Stamp>,
+        at: Option<Stamp>,
         max_blocking: impl FnOnce() -> Option<StdDuration>,
     ) -> Result<(), Error> {
         if kind == ChangeKind::Alive && self.inner.core.passes_values() {
@@ -115,25 +114,11 @@ impl<T: DdsType> DataWriter<T> {
             let stamp = at.unwrap_or_else(Stamp::now);
             let bytes = spares::kept_bytes(value);
             if let Some(own) = spares::duplicate(value, bytes) {
-                return self.put_copy((value, bytes), own, stamp, max_blocking);
+                return self.share((own, bytes), stamp, max_blocking);
             }
-            at = Some(stamp);
         }
         let encoded = self.encode(kind, value)?;
         self.put_encoded((kind, value), encoded, (at, None), max_blocking)
-    }
-
-    /// Writes `own`, a copy of `value`, which keeps so many octets, to readers of this process.
-    #[inline(never)]
-    fn put_copy(
-        &self,
-        (value, bytes): (&T, usize),
-        own: Arc<T>,
-        at: Stamp,
-        max_blocking: impl FnOnce() -> Option<StdDuration>,
-    ) -> Result<(), Error> {
-        let instance = instance_of(value)?;
-        self.pass(instance, SharedValue::new(own, bytes), at, max_blocking)
     }
 
     /// Writes what is encoded, now unless `at` says when, and shares it with readers of this

@@ -32,7 +32,8 @@ impl<T: DdsType> DataWriter<T> {
     /// # Errors
     /// As [`DataWriter::write`].
     pub fn write_shared(&self, value: Arc<T>) -> Result<(), Error> {
-        self.share(value, Stamp::now())
+        let bytes = kept_bytes(&*value);
+        self.share((value, bytes), Stamp::now(), || self.max_blocking())
     }
 
     /// As [`DataWriter::write_shared`], with a timestamp. DDS 1.4 §2.2.2.4.2.12.
@@ -44,18 +45,25 @@ impl<T: DdsType> DataWriter<T> {
         value: Arc<T>,
         timestamp: Timestamp,
     ) -> Result<(), Error> {
-        self.share(value, Stamp::of(timestamp))
+        let bytes = kept_bytes(&*value);
+        self.share((value, bytes), Stamp::of(timestamp), || self.max_blocking())
     }
 
-    fn share(&self, value: Arc<T>, at: Stamp) -> Result<(), Error> {
-        let bytes = kept_bytes(&*value);
+    /// Writes `value`, which keeps so many octets, to readers of this process as it is.
+    #[inline(never)]
+    pub(super) fn share(
+        &self,
+        (value, bytes): (Arc<T>, usize),
+        at: Stamp,
+        max_blocking: impl FnOnce() -> Option<StdDuration>,
+    ) -> Result<(), Error> {
         let instance = instance_of(&*value)?;
         let shared = SharedValue::new(value, bytes);
-        self.pass(instance, shared, at, || self.max_blocking())
+        self.pass(instance, shared, at, max_blocking)
     }
 
     /// Hands `value` to readers of this process as it is, and encodes it where that is not enough.
-    pub(super) fn pass(
+    fn pass(
         &self,
         instance: InstanceHandle,
         value: SharedValue,
