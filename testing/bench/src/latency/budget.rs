@@ -3,10 +3,10 @@
 //! Of the median by subtraction within the run: `raw calls` sends and receives in one thread, so it
 //! is the calls alone, between two hosts with the way over the cable, which is in the call that
 //! sends; the raw socket that waits as the bus does has the wake-up on top; what a bus
-//! needs beyond that is its own. Of p99 alike, beside the p99 of those two. Of the time on cores by
-//! the kernel's count of it and of waits, also where no raw socket does the same; that may be more
-//! than the latency, as both processes work at once. The kernel counts coarsely, so all sizes
-//! together tell most.
+//! needs beyond that is its own. Of p99 alike, beside the p99 of those two: a comparison, as no
+//! trip's parts are known. Of the time on cores by the kernel's count of it and of waits, also
+//! where no raw socket does the same; that may be more than the latency, as both processes work at
+//! once. The kernel counts coarsely, so all sizes together tell most.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
@@ -134,9 +134,9 @@ fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
         .flat_map(|it| {
             let of = sizes_of(rows, placement, *it, part);
             let all = Row::of_all_sizes(of.iter().copied()).filter(|_| of.len() > 1);
-            let all = all.map(|row| line(name_of_all(&row), nothing_of_median(), &row));
+            let all = all.map(|row| line(name_of_all(&row), nothing_told_apart(), &row));
             let each = of.into_iter();
-            let each = each.map(|row| line(name(row, MEDIAN), percentile(MEDIAN, row, rows), row));
+            let each = each.map(|row| line(name(row, MEDIAN), cells_of(MEDIAN, row, rows), row));
             each.chain(all).collect::<Vec<_>>()
         })
         .collect();
@@ -166,9 +166,12 @@ fn table(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
 
 /// Where p99 goes, where raw sockets do the same.
 fn tails(rows: &[Row], placement: Placement, part: &Part) -> Option<Table> {
+    if part.kind != Kind::Usual {
+        return None;
+    }
     let of = buses(part).flat_map(|it| sizes_of(rows, placement, *it, part));
-    let lines = of.map(|row| [name(row, TAIL), percentile(TAIL, row, rows)].concat());
-    let lines: Vec<_> = lines.filter(|_| part.kind == Kind::Usual).collect();
+    let lines = of.map(|row| [name(row, TAIL), cells_of(TAIL, row, rows)].concat());
+    let lines: Vec<_> = lines.collect();
     let head = [
         "contestant",
         "size",
@@ -211,7 +214,7 @@ fn name_of_all(row: &Row) -> Vec<String> {
     vec![row.contestant.name(), "all".to_owned(), "-".to_owned()]
 }
 
-fn nothing_of_median() -> Vec<String> {
+fn nothing_told_apart() -> Vec<String> {
     vec!["-".to_owned(); 5]
 }
 
@@ -223,9 +226,9 @@ fn name(row: &Row, at: f64) -> Vec<String> {
     ]
 }
 
-fn percentile(at: f64, row: &Row, rows: &[Row]) -> Vec<String> {
+fn cells_of(at: f64, row: &Row, rows: &[Row]) -> Vec<String> {
     let Some((like, like_us, budget)) = of_percentile(at, row, rows) else {
-        return nothing_of_median();
+        return nothing_told_apart();
     };
     let total_us = row.spread.us(at);
     vec![
@@ -437,11 +440,13 @@ mod tests {
             row(Product::Raw, Mode::Blocking, place, 8, idle),
             row(Product::Cyclone, Mode::Listener, place, 10, idle),
         ];
-        let record = record(&rows[2], &rows);
-        for of in [OF_MEDIAN, OF_TAIL] {
-            let parts = of.map(|it| record.figure(it).unwrap().round());
-            assert_eq!(parts, [2.0, 6.0, 2.0]);
-        }
+        assert_eq!(recorded(OF_MEDIAN, &rows), [2.0, 6.0, 2.0]);
+    }
+
+    /// The parts of these names of the third row.
+    fn recorded(names: [&str; 3], rows: &[Row]) -> [f64; 3] {
+        let record = record(&rows[2], rows);
+        names.map(|it| record.figure(it).unwrap().round())
     }
 
     #[test]
@@ -481,5 +486,6 @@ mod tests {
             (tail.lines.len(), shares),
             (1, vec!["(25 %)", "(50 %)", "(25 %)"])
         );
+        assert_eq!(recorded(OF_TAIL, &rows), [10.0, 20.0, 10.0]);
     }
 }
