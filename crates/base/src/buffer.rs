@@ -240,6 +240,14 @@ mod tests {
         bytes = bytes.slice(1..2).unwrap();
         bytes.overwrite(b"0123456789");
         assert_eq!((&*bytes, bytes.as_ptr()), (&b"0123456789"[..], place));
+        // As many, of a part of the slab and of all of it.
+        bytes = bytes.slice(1..2).unwrap();
+        bytes.overwrite(b"abcdefghij");
+        assert_eq!((&*bytes, bytes.as_ptr()), (&b"abcdefghij"[..], place));
+        let other = bytes.clone();
+        bytes.overwrite(b"9876543210");
+        assert_eq!((&*bytes, &*other), (&b"9876543210"[..], &b"abcdefghij"[..]));
+        bytes.overwrite(b"0123456789");
         let other = bytes.clone();
         bytes.overwrite(b"xy");
         assert_eq!((&*bytes, &*other), (&b"xy"[..], &b"0123456789"[..]));

@@ -1,4 +1,4 @@
-//! Copies of many octets.
+//! Copies of octets, of many and of few.
 //!
 //! Processors have an instruction that copies a block as a whole, which the standard library and
 //! systems use for large ones. On some processors it takes ten to thirty times as long where the

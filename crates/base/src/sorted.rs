@@ -201,7 +201,8 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
 }
 
 /// As [`SortedMap`], each value in a place of its own: for large ones, which adding and removing
-/// others does not move.
+/// others does not move. What is moved for each entry behind is a key and a pointer: among 2,000
+/// peers 48 kB at most, a microsecond or two, where one comes, goes or is taken out for a while.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoxedMap<K, V> {
     map: SortedMap<K, Box<V>>,
@@ -421,13 +422,15 @@ mod tests {
             let key = (random >> 33) % 40;
             match (random >> 50) % 4 {
                 0 => {
-                    assert_eq!(map.remove(&key), wanted.remove(&key));
-                    boxed.remove(&key);
+                    let gone = wanted.remove(&key);
+                    assert_eq!(map.remove(&key), gone);
+                    assert_eq!(boxed.remove(&key).map(|it| *it), gone);
                     assert_eq!(set.remove(&key), members.remove(&key));
                 }
                 1 => {
-                    assert_eq!(map.insert(key, step), wanted.insert(key, step));
-                    boxed.insert(key, step);
+                    let before = wanted.insert(key, step);
+                    assert_eq!(map.insert(key, step), before);
+                    assert_eq!(boxed.insert(key, step).map(|it| *it), before);
                     assert_eq!(set.insert(key), members.insert(key));
                 }
                 2 => {

@@ -83,7 +83,8 @@ impl ReaderCache {
         of_instance && states && selector.max_samples > 0
     }
 
-    /// Takes such a sample, if there is one.
+    /// Takes such a sample, if there is one, whoever would select it: ask
+    /// [`ReaderCache::selects_lone`] before.
     // Inline, so that it is put together where it is wanted.
     #[inline]
     pub fn take_lone(&mut self) -> Option<CachedSample> {

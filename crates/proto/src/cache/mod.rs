@@ -93,7 +93,7 @@ pub struct ReaderCache {
     config: CacheConfig,
     index: BTreeMap<InstanceHandle, Slot>,
     slots: Table<Instance>,
-    /// A sample without another beside it; its room is made with the first.
+    /// The place of a sample that is alone: made with the first, empty while there is none.
     lone: Option<Box<Lone>>,
     /// The instance met last: streams mostly stay with one.
     recent: Option<(InstanceHandle, Slot)>,

@@ -126,7 +126,7 @@ impl Stored {
     }
 }
 
-/// The place of a sample kept beside the instances: there is no other.
+/// The place of a sample kept beside the instances: no other is in the cache then.
 #[derive(Debug, Default)]
 pub(super) struct Lone {
     /// There is one.

@@ -1,5 +1,6 @@
 //! The cache against the standard's words and against a naive model.
 
+use std::sync::Arc;
 use std::vec::Vec;
 
 use whimbrel_base::buffer::SharedBytes;
@@ -251,6 +252,43 @@ fn the_last_writer_to_go_ends_its_instances() {
     assert_eq!(subject.cache.instance_count(), 1);
     assert!(!subject.cache.writer_gone(writer(1), Timestamp(78)));
     assert!(subject.cache.writer_gone(writer(2), Timestamp(79)));
+}
+
+#[test]
+fn a_sample_alone_leaves_nothing_in_its_place() {
+    for read_first in [false, true] {
+        let mut subject = Subject::keep_all();
+        assert!(subject.add(Alive, 1, 1).is_ok());
+        subject.take();
+        let value = Arc::new(7_u32);
+        for by_value in [true, false, true] {
+            let mut alone = change(Alive, 1, 1, 9);
+            if by_value {
+                alone.payload = SharedBytes::default();
+                alone.value = Some(SharedValue::new(Arc::clone(&value), 4));
+            }
+            let payload = alone.payload.clone();
+            assert_eq!(subject.cache.add(alone), Ok(Added::Stored));
+            assert!(subject.cache.selects_lone(&Selector::ALL));
+            let mut samples = Vec::new();
+            if read_first {
+                subject.cache.read(&Selector::ALL, &mut samples);
+                samples.clear();
+            }
+            assert_eq!(subject.cache.selects_lone(&Selector::ALL), !read_first);
+            subject.cache.take(&Selector::ALL, &mut samples);
+            let [sample] = &samples[..] else {
+                panic!("{samples:?}");
+            };
+            assert_eq!(
+                (&sample.payload, sample.value.is_some()),
+                (&payload, by_value)
+            );
+            assert!(subject.cache.is_empty() && subject.cache.take_lone().is_none());
+            samples.clear();
+            assert_eq!(Arc::strong_count(&value), 1);
+        }
+    }
 }
 
 #[test]

@@ -84,6 +84,7 @@ impl Reader {
     }
 
     fn note_taken(&mut self, offer: &Offer<'_>, added: Added) -> bool {
+        // Without octets there is no key to note, as in a reader without keys.
         if let Some(key) = offer.key.filter(|key| !key.is_empty()) {
             self.cache.note_key(offer.instance, key);
         }
