@@ -202,8 +202,8 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
 
 /// As [`SortedMap`], each value in a place of its own: for large ones, which adding and removing
 /// others does not move. What is moved for each entry behind is a key and a pointer: to take one of
-/// 528 octets out and put it back takes 0.1 µs among 100 and 1 µs among 2,000, where a B-tree, which
-/// moves the value itself, takes 0.3 and 0.4.
+/// 528 octets out and put it back takes 0.1 µs among 100 and 1 µs among 2,000, where a B-tree,
+/// which moves the value itself, takes 0.3 and 0.4.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoxedMap<K, V> {
     map: SortedMap<K, Box<V>>,
