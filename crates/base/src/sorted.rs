@@ -127,9 +127,7 @@ impl<K: Ord, V> SortedMap<K, V> {
 
     /// The entries from the start of `range` to its end, in order.
     fn range(&self, range: RangeInclusive<K>) -> &[(K, V)] {
-        let first = self.entries.partition_point(|(it, _)| it < range.start());
-        let end = self.entries.partition_point(|(it, _)| it <= range.end());
-        self.entries.get(first..end).unwrap_or_default()
+        within(&self.entries, |(key, _)| key, &range)
     }
 
     /// True when there is a value of `key`.
@@ -363,9 +361,7 @@ impl<T: Ord> SortedSet<T> {
 
     /// The items from the start of `range` to its end, in order.
     pub fn range(&self, range: RangeInclusive<T>) -> &[T] {
-        let first = self.items.partition_point(|it| it < range.start());
-        let end = self.items.partition_point(|it| it <= range.end());
-        self.items.get(first..end).unwrap_or_default()
+        within(&self.items, |it| it, &range)
     }
 }
 
@@ -402,6 +398,17 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
     fn into_iter(self) -> Self::IntoIter {
         self.items.iter()
     }
+}
+
+/// Those of `all`, in order of their keys, whose keys are in `range`.
+fn within<'a, T, K: Ord>(
+    all: &'a [T],
+    key: impl Fn(&T) -> &K,
+    range: &RangeInclusive<K>,
+) -> &'a [T] {
+    let first = all.partition_point(|it| key(it) < range.start());
+    let end = all.partition_point(|it| key(it) <= range.end());
+    all.get(first..end).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -290,14 +290,20 @@ mod tests {
         }
     }
 
-    fn row(product: Product, mode: Mode, placement: Placement, us: u64, used: Usage) -> Row {
-        let mut row = Row::new(Contestant { product, mode }, placement, SIZE);
+    /// Messages that took so long one way.
+    fn add(row: &mut Row, us: &[u64], used: Usage) {
+        let trips_ns: Vec<u64> = us.iter().map(|us| us * 2000).collect();
         let order = Order {
             size: SIZE,
-            count: 10,
+            count: us.len(),
             warm: 0,
         };
-        row.add(&[us * 2000; 10], used, order);
+        row.add(&trips_ns, used, order);
+    }
+
+    fn row(product: Product, mode: Mode, placement: Placement, us: u64, used: Usage) -> Row {
+        let mut row = Row::new(Contestant { product, mode }, placement, SIZE);
+        add(&mut row, &[us; 10], used);
         row
     }
 
@@ -309,16 +315,20 @@ mod tests {
             raw(Mode::Spinning, 4),
             row(Product::Whimbrel, ours, placement, 10, used),
         ];
-        let part = Part {
+        tables(&rows, &part(kind, &rows, &[SIZE])).remove(0).lines
+    }
+
+    /// The contestants of `rows`, which are in one placement.
+    fn part(kind: Kind, rows: &[Row], sizes: &[usize]) -> Part {
+        Part {
             kind,
             contestants: rows.iter().map(|it| it.contestant).collect(),
-            placements: vec![placement],
-            sizes: vec![SIZE],
+            placements: vec![rows[0].placement],
+            sizes: sizes.to_vec(),
             messages: 10,
             starts: 1,
             warm: 0,
-        };
-        tables(&rows, &part).remove(0).lines
+        }
     }
 
     /// `wanted`: the raw socket, and percents of calls, wake-up and own work.
@@ -413,15 +423,7 @@ mod tests {
         };
         let mut rows = [(); 2].map(|()| row(Product::Cyclone, Mode::Listener, place, 9, used));
         rows[1].size = 2 * SIZE;
-        let part = Part {
-            kind: Kind::Usual,
-            contestants: vec![rows[0].contestant],
-            placements: vec![place],
-            sizes: vec![SIZE, 2 * SIZE],
-            messages: 10,
-            starts: 1,
-            warm: 0,
-        };
+        let part = part(Kind::Usual, &rows[..1], &[SIZE, 2 * SIZE]);
         let lines = tables(&rows, &part).remove(0).lines;
         let own: Vec<[&str; 2]> = lines.iter().map(|it| [&it[1][..], &it[11]]).collect();
         let wanted = [["16 B", "-"], ["32 B", "-"], ["all", "7500.00 (50 %)"]];
@@ -454,12 +456,7 @@ mod tests {
         let place = Placement::TwoCores;
         let row = |product, mode, tail_us: u64| {
             let mut row = row(product, mode, place, 2, Usage::default());
-            let order = Order {
-                size: SIZE,
-                count: 1,
-                warm: 0,
-            };
-            row.add(&[tail_us * 2000], Usage::default(), order);
+            add(&mut row, &[tail_us], Usage::default());
             row
         };
         let rows = [
@@ -467,16 +464,8 @@ mod tests {
             row(Product::Raw, Mode::Blocking, 30),
             row(Product::Whimbrel, Mode::Listener, 40),
         ];
-        let part = Part {
-            kind: Kind::Usual,
-            contestants: rows.iter().map(|it| it.contestant).collect(),
-            placements: vec![place],
-            sizes: vec![SIZE],
-            messages: 11,
-            starts: 1,
-            warm: 0,
-        };
-        let tail = tables(&rows, &part).pop().unwrap();
+        let tail = tables(&rows, &part(Kind::Usual, &rows, &[SIZE]));
+        let tail = tail.last().unwrap();
         assert!(tail.title.contains("p99"), "{}", tail.title);
         let shares: Vec<&str> = tail.lines[0][5..]
             .iter()
