@@ -156,7 +156,7 @@ impl WaitSet {
     /// [`Error::Timeout`] when none became true within `timeout`,
     /// [`Error::PreconditionNotMet`] while another thread waits on this wait set.
     pub fn wait(&self, timeout: StdDuration) -> Result<Vec<Condition>, Error> {
-        let mut met = Vec::new();
+        let mut met = Vec::with_capacity(1);
         self.wait_into(timeout, &mut met)?;
         Ok(met)
     }

@@ -4,32 +4,14 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
-use super::sync::atomic::{AtomicBool, Ordering};
-use super::wake::{self, Bell};
-
-/// What wakes a thread in [`block_on`].
-#[derive(Default)]
-struct Sleeper {
-    bell: Arc<Bell>,
-    is_woken: AtomicBool,
-}
-
-impl Wake for Sleeper {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.is_woken.store(true, Ordering::SeqCst);
-        self.bell.ring();
-    }
-}
+use super::sync::thread_local;
+use super::wake::Bell;
 
 thread_local! {
     /// Used again by the next call on this thread.
-    static SPARE: RefCell<Option<Arc<Sleeper>>> = const { RefCell::new(None) };
+    static SPARE: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
 }
 
 /// Runs `future` on this thread until it is done.
@@ -38,24 +20,16 @@ thread_local! {
 /// of their participant itself, as a blocking call would. In any other executor a thread of the bus
 /// receives and wakes the task. Futures of others may be among them; calls may nest.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    let sleeper = SPARE.take().unwrap_or_default();
-    let waker = Waker::from(Arc::clone(&sleeper));
+    let bell = SPARE.with(RefCell::take).unwrap_or_default();
+    let waker = Waker::from(Arc::clone(&bell));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
-    let output = loop {
-        let polled = wake::tasks_wait_at(&sleeper.bell, || future.as_mut().poll(&mut context));
-        if let Poll::Ready(output) = polled {
-            break output;
-        }
-        let is_woken = || sleeper.is_woken.swap(false, Ordering::SeqCst).then_some(());
-        sleeper.bell.wait_until(None, is_woken);
-    };
-    drop(waker);
-    // Wakers that others still hold must not wake the next call.
-    if Arc::strong_count(&sleeper) == 1 {
-        sleeper.is_woken.store(false, Ordering::SeqCst);
-        SPARE.set(Some(sleeper));
-    }
+    let output = bell.poll_until(|| match future.as_mut().poll(&mut context) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    });
+    // Wakers that others still hold have the next call look once too often at most.
+    SPARE.with(|it| it.replace(Some(bell)));
     output
 }
 

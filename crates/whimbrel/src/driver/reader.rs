@@ -447,6 +447,9 @@ impl ReaderCore {
         views: ViewStates,
         instances: InstanceStates,
     ) -> bool {
+        if !self.may_hold.load(Ordering::SeqCst) {
+            return false;
+        }
         let state = self.lock();
         state
             .machine

@@ -9,49 +9,51 @@
 //! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
 //! whatever does not wait, and drop the last handle of anything.
 
-use std::cell::{Cell, RefCell};
-use std::task::Waker;
+mod wait;
 
-use whimbrel_base::time::Instant;
+use std::cell::{Cell, RefCell};
+use std::task::{Wake, Waker};
 
 use super::audience;
-use super::clock;
 use super::contain::contain;
 use super::few::Few;
-use super::reception::{Reception, Seat, Waited};
+use super::reception::Reception;
 use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use super::sync::{Arc, Condvar, Mutex, PoisonError, Weak, fence_after_change, lock, thread_local};
+use super::sync::{Arc, Condvar, Mutex, Weak, fence_after_change, lock, thread_local};
 
 thread_local! {
     /// The address of the bell at which this thread waits while it receives; zero where it does
     /// not.
     static RECEIVES_AT: Cell<usize> = const { Cell::new(0) };
-}
 
-std::thread_local! {
     /// The bell at which this thread waits for the tasks that it polls.
     static WAITED_AT: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
-}
-
-/// Polls tasks for which this thread waits at `bell`: it receives there where they would.
-pub(super) fn tasks_wait_at<R>(bell: &Arc<Bell>, poll: impl FnOnce() -> R) -> R {
-    /// Puts back what was there, also when a task panics.
-    struct Before(Option<Arc<Bell>>);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            WAITED_AT.set(self.0.take());
-        }
-    }
-    let _before = Before(WAITED_AT.replace(Some(Arc::clone(bell))));
-    poll()
 }
 
 /// A task that is to be woken.
 struct Task {
     key: u64,
-    waker: Waker,
+    whom: Whom,
     /// It is not waited for by the thread that polled it, which would count already.
     is_counted: bool,
+}
+
+impl Task {
+    /// The bell that wakes it, where no code of others need run for that.
+    const fn bell(&self) -> Option<&Arc<Bell>> {
+        match &self.whom {
+            Whom::Waker(_) => None,
+            Whom::Thread(bell) => Some(bell),
+        }
+    }
+}
+
+/// Who is woken for a task.
+enum Whom {
+    /// Whom the waker wakes, which may be anybody's code.
+    Waker(Waker),
+    /// The thread that polls it, which waits at this bell.
+    Thread(Arc<Bell>),
 }
 
 #[derive(Default)]
@@ -75,6 +77,15 @@ impl Listeners {
             && self.tasks.is_empty()
             && self.bells.is_empty()
             && self.waited_at(bell_at).next().is_none()
+    }
+
+    /// The bell that is the only one to be rung, where nobody else is to be woken.
+    fn lone_bell(&self) -> Option<Arc<Bell>> {
+        match (self.tasks.as_slice(), self.bells.as_slice()) {
+            ([task], []) => task.bell().cloned(),
+            ([], [bell]) => bell.upgrade(),
+            _ => None,
+        }
     }
 
     /// Where threads receive now that wait at the bell at the address `bell_at`, ours.
@@ -116,6 +127,9 @@ pub(crate) struct Bell {
     has_waited: AtomicBool,
     /// The address of `listeners.reception`.
     reception_at: AtomicUsize,
+    /// The address of the bell that is the only one to be rung with this one; zero where others
+    /// are to be woken besides.
+    leads_to: AtomicUsize,
     listeners: Mutex<Listeners>,
     condvar: Condvar,
 }
@@ -141,12 +155,27 @@ impl Bell {
         if listening == 0 {
             return;
         }
-        if listening == 1 && RECEIVES_AT.with(Cell::get) == self.address() {
+        let mine_at = RECEIVES_AT.with(Cell::get);
+        if listening > 1 || mine_at == 0 {
+            self.wake();
+        } else if mine_at == self.address() {
             // Nobody but this thread, which looks before it waits on.
             self.rings.fetch_add(1, Ordering::SeqCst);
-            return;
+        } else if mine_at == self.leads_to.load(Ordering::SeqCst) {
+            self.ring_mine();
+        } else {
+            self.wake();
         }
-        self.wake();
+    }
+
+    /// Rings the bell at which this thread waits, which alone listens here.
+    fn ring_mine(&self) {
+        let Some(mine) = lock(&self.listeners).lone_bell() else {
+            // Who has come to listen since looks himself, but this thread is to hear of it.
+            return self.wake();
+        };
+        fence_after_change();
+        mine.ring_after_lock();
     }
 
     #[cold]
@@ -162,6 +191,7 @@ impl Bell {
             }
             self.leave(&listeners.tasks);
             let tasks: Few<_> = listeners.tasks.drain(..).collect();
+            self.note_lone(&listeners);
             let bells: Few<_> = listeners.bells.iter().filter_map(Weak::upgrade).collect();
             let seats: Few<_> = listeners.waited_at(self.address()).collect();
             (tasks, bells, seats)
@@ -169,9 +199,10 @@ impl Bell {
         for seat in seats.iter() {
             seat.interrupt();
         }
-        tasks.for_each(|task| {
+        tasks.for_each(|task| match task.whom {
             // One that panics keeps no other from being woken, nor us from what we were doing.
-            let _ = contain(|| task.waker.wake());
+            Whom::Waker(waker) => drop(contain(|| waker.wake())),
+            Whom::Thread(bell) => bell.ring(),
         });
         // As `ring` does, after the rings were counted.
         fence_after_change();
@@ -204,6 +235,19 @@ impl Bell {
         fence_after_change();
     }
 
+    /// To be called after each change of who listens.
+    fn note_lone(&self, listeners: &Listeners) {
+        let at = match (listeners.tasks.as_slice(), listeners.bells.as_slice()) {
+            ([task], []) => task.bell().map(Arc::as_ptr),
+            ([], [bell]) => Some(bell.as_ptr()),
+            _ => None,
+        };
+        let at = at.map_or(0, |at| at as usize);
+        if self.leads_to.load(Ordering::Relaxed) != at {
+            self.leads_to.store(at, Ordering::SeqCst);
+        }
+    }
+
     fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
@@ -212,31 +256,11 @@ impl Bell {
     fn leave(&self, tasks: &[Task]) {
         if !tasks.is_empty() {
             self.listening.fetch_sub(tasks.len(), Ordering::SeqCst);
-            audience::leave(tasks.iter().filter(|task| task.is_counted).count());
-        }
-    }
-
-    /// Blocks until `ready` gives something or `deadline` has passed.
-    pub(crate) fn wait_until<T>(
-        &self,
-        deadline: Option<Instant>,
-        mut ready: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        if !self.will_have_to_wait() {
-            if let Some(found) = ready() {
-                return Some(found);
+            let counted = tasks.iter().filter(|task| task.is_counted).count();
+            if counted > 0 {
+                audience::leave(counted);
             }
-            self.note_wait(true);
         }
-        let mut looks = 0u32;
-        let found = self.wait_on(deadline, || {
-            looks = looks.saturating_add(1);
-            ready()
-        });
-        if looks == 1 && found.is_some() {
-            self.note_wait(false);
-        }
-        found
     }
 
     /// True when whoever waits here most often has to: he need not look before he listens.
@@ -251,63 +275,20 @@ impl Bell {
         }
     }
 
-    /// As [`Bell::wait_until`], for whoever most often has to wait.
-    pub(crate) fn wait_on<T>(
-        &self,
-        deadline: Option<Instant>,
-        mut ready: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        let mut place = Place::take(self);
-        loop {
-            // Read before the check, so a ring between check and wait is not lost.
-            let seen = self.rings.load(Ordering::SeqCst);
-            if let Some(found) = ready() {
-                return Some(found);
-            }
-            if !place.wait_past(seen, deadline) {
-                return None;
-            }
-        }
-    }
-
-    /// Sleeps until there was a ring after `seen`; false when `deadline` has passed.
-    #[inline(never)]
-    fn sleep_past(&self, seen: u64, deadline: Option<Instant>) -> bool {
-        let mut listeners = lock(&self.listeners);
-        listeners.sleepers += 1;
-        let mut in_time = true;
-        while in_time && self.rings.load(Ordering::SeqCst) == seen {
-            listeners = match deadline {
-                None => self
-                    .condvar
-                    .wait(listeners)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = clock::span(deadline.since(clock::now()));
-                    in_time = !left.is_zero();
-                    if !in_time {
-                        break;
-                    }
-                    let woken = self.condvar.wait_timeout(listeners, left);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
-        listeners.sleepers -= 1;
-        in_time
-    }
-
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
     pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
-        let is_counted = WAITED_AT.with_borrow(|bell| {
-            if let Some(bell) = bell {
+        let (thread, is_counted) = WAITED_AT.with(|bell| match &*bell.borrow() {
+            Some(bell) => {
                 bell.receive_with(self);
+                // No other waker has the data of one that wakes by ringing the bell.
+                let is_its_own = waker.data() == Arc::as_ptr(bell).cast();
+                (is_its_own.then(|| Arc::clone(bell)), false)
             }
-            bell.is_none()
+            None => (None, true),
         });
         let task = Task {
             key: key.0,
-            waker: waker.clone(),
+            whom: thread.map_or_else(|| Whom::Waker(waker.clone()), Whom::Thread),
             is_counted,
         };
         let old = self.replace_task(key, task);
@@ -324,11 +305,14 @@ impl Bell {
             if known.is_counted {
                 audience::leave(1);
             }
-            return Some(std::mem::replace(known, task));
+            let old = std::mem::replace(known, task);
+            self.note_lone(&listeners);
+            return Some(old);
         }
         listeners.last_task = listeners.last_task.wrapping_add(1);
         key.0 = listeners.last_task;
         listeners.tasks.push(Task { key: key.0, ..task });
+        self.note_lone(&listeners);
         self.listening.fetch_add(1, Ordering::SeqCst);
         None
     }
@@ -342,7 +326,9 @@ impl Bell {
         let forgotten = {
             let mut listeners = lock(&self.listeners);
             let at = listeners.tasks.iter().position(|it| it.key == key);
-            at.map(|at| listeners.tasks.swap_remove(at))
+            let forgotten = at.map(|at| listeners.tasks.swap_remove(at));
+            self.note_lone(&listeners);
+            forgotten
         };
         self.leave(forgotten.as_slice());
     }
@@ -356,6 +342,7 @@ impl Bell {
         let mut listeners = lock(&self.listeners);
         listeners.bells.retain(|known| known.strong_count() > 0);
         listeners.bells.push(Arc::downgrade(bell));
+        self.note_lone(&listeners);
         // Dead bells stay counted: ringing once too often is harmless, once too seldom is not.
         self.listen();
     }
@@ -369,91 +356,20 @@ impl Bell {
             .position(|known| known.as_ptr() == Arc::as_ptr(bell));
         if let Some(at) = at {
             listeners.bells.swap_remove(at);
+            self.note_lone(&listeners);
             self.listening.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
 
-/// Notes for as long as it lives that this thread receives while it waits at a bell.
-struct Receives {
-    before: usize,
-}
-
-impl Receives {
-    fn at(bell: &Bell) -> Self {
-        let before = RECEIVES_AT.with(|it| it.replace(bell.address()));
-        Self { before }
-    }
-}
-
-impl Drop for Receives {
-    fn drop(&mut self) {
-        RECEIVES_AT.with(|it| it.set(self.before));
-    }
-}
-
-/// A thread's place among those who listen, kept also when a check of its panics.
-struct Place<'a> {
-    bell: &'a Bell,
-    seat: Option<Seat>,
-    /// It has given its seat up for good.
-    has_moved: bool,
-}
-
-impl<'a> Place<'a> {
-    fn take(bell: &'a Bell) -> Self {
-        audience::join();
-        bell.listen();
-        Self {
-            bell,
-            seat: None,
-            has_moved: false,
-        }
+/// Rings it.
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.ring();
     }
 
-    /// Waits until there was a ring after `seen`; false when `deadline` has passed.
-    fn wait_past(&mut self, seen: u64, deadline: Option<Instant>) -> bool {
-        let bell = self.bell;
-        if self.seat.is_none() && !self.has_moved {
-            self.sit();
-        }
-        if let Some(seat) = &mut self.seat {
-            let receives = Receives::at(bell);
-            let is_rung = || bell.rings.load(Ordering::SeqCst) != seen;
-            let waited = seat.wait(bell.address(), deadline, is_rung);
-            drop(receives);
-            match waited {
-                Waited::Woken => return true,
-                Waited::TimedOut => return false,
-                Waited::Moved => {
-                    self.has_moved = true;
-                    self.seat = None;
-                }
-            }
-        }
-        bell.sleep_past(seen, deadline)
-    }
-
-    fn sit(&mut self) {
-        let reception = {
-            let mut listeners = lock(&self.bell.listeners);
-            let reception = listeners.reception.upgrade();
-            if let Some(reception) = &reception {
-                // Whoever rings later finds it there; who rang before is seen before the wait.
-                listeners.note_seat(reception);
-            }
-            reception
-        };
-        self.seat = reception.and_then(Reception::sit);
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        // First, so that whoever leaves a seat does not take itself for one of the others.
-        self.bell.listening.fetch_sub(1, Ordering::SeqCst);
-        audience::leave(1);
-        self.seat = None;
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
     }
 }
 

@@ -1,9 +1,11 @@
 //! No change is slept through: bells, tasks, wait sets.
 
+use std::future::poll_fn;
 use std::pin::pin;
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
 
 use crate::condition::{GuardCondition, WaitSet};
+use crate::driver::block::block_on;
 use crate::driver::sync::atomic::{AtomicBool, Ordering};
 use crate::driver::sync::{Arc, thread};
 use crate::driver::task::until;
@@ -28,6 +30,15 @@ impl Change {
 
     fn is_made(&self) -> Option<()> {
         self.made.load(Ordering::SeqCst).then_some(())
+    }
+}
+
+/// Wakes another.
+struct Passing(Waker);
+
+impl Wake for Passing {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
     }
 }
 
@@ -71,6 +82,32 @@ fn tasks_that_wait_are_woken_and_none_that_gave_up_is_counted() {
         patient.join().unwrap();
         impatient.join().unwrap();
         assert_eq!(format!("{:?}", change.bell), "Bell(0 listening)");
+    });
+}
+
+#[test]
+fn a_thread_that_polls_tasks_is_woken_for_its_own_and_for_those_within_others() {
+    explore(|| {
+        let changes = [Change::default(), Change::default()];
+        let wait = |change: &Change| {
+            let change = change.clone();
+            until(Arc::clone(&change.bell), move || change.is_made())
+        };
+        let both = changes.each_ref().map(wait);
+        let patient = thread::spawn(move || {
+            let [first, second] = both;
+            block_on(first);
+            let mut second = pin!(second);
+            block_on(poll_fn(|context| {
+                let waker = Waker::from(Arc::new(Passing(context.waker().clone())));
+                second.as_mut().poll(&mut Context::from_waker(&waker))
+            }));
+        });
+        let _ = wait(&changes[0]);
+        for change in &changes {
+            change.make();
+        }
+        patient.join().unwrap();
     });
 }
 

@@ -1,6 +1,28 @@
 //! What is counted at a bell, and who hears it.
 
+use super::wait::{Place, Receives};
 use super::*;
+use crate::driver::clock;
+
+/// Counts how often it was woken, and wakes another.
+struct Count(AtomicUsize, Waker);
+
+impl Count {
+    fn before(waker: &Waker) -> Self {
+        Self(AtomicUsize::new(0), waker.clone())
+    }
+
+    fn times(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        self.1.wake_by_ref();
+    }
+}
 
 fn listening(bell: &Bell) -> usize {
     bell.listening.load(Ordering::SeqCst)
@@ -52,4 +74,63 @@ fn rings_reach_those_who_listen_through_another_bell() {
         seen.then_some(())
     });
     assert_eq!(found, Some(()));
+}
+
+#[test]
+fn who_receives_hears_of_rings_at_bells_that_lead_there_and_so_does_who_else_listens() {
+    let (bell, mine) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
+    let rings = || mine.rings.load(Ordering::SeqCst);
+    let count = Arc::new(Count::before(Waker::noop()));
+    let waker = Waker::from(Arc::clone(&count));
+    bell.attach(&mine);
+    let _place = Place::take(&mine);
+    let _receives = Receives::at(&mine);
+    bell.ring();
+    assert_eq!(rings(), 1, "of this thread alone");
+    mine.wake_task(&mut TaskKey::default(), &waker);
+    bell.ring();
+    assert_eq!(
+        (rings(), count.times()),
+        (2, 1),
+        "of a task at the same bell"
+    );
+    bell.wake_task(&mut TaskKey::default(), &waker);
+    bell.ring();
+    assert_eq!((rings(), count.times()), (3, 2), "of a task at the other");
+    bell.ring();
+    assert_eq!(
+        (rings(), count.times()),
+        (4, 2),
+        "of this thread alone again"
+    );
+    bell.detach(&mine);
+    bell.ring();
+    assert_eq!(rings(), 4);
+}
+
+#[test]
+fn a_thread_that_polls_hears_of_its_tasks_also_where_another_has_put_its_waker_around_its_own() {
+    let (bell, mine) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
+    let own = Waker::from(Arc::clone(&mine));
+    let count = Arc::new(Count::before(&own));
+    // Would not end without being woken.
+    let woken_by = |waker: &Waker| {
+        let mut polls = 0;
+        mine.poll_until(|| {
+            polls += 1;
+            if polls > 1 {
+                return Some(());
+            }
+            bell.wake_task(&mut TaskKey::default(), waker);
+            let _receives = Receives::at(&mine);
+            bell.ring();
+            None
+        });
+        // A task that was woken without its waker is there until it is given up.
+        bell.ring();
+        assert_eq!(listening(&bell), 0);
+    };
+    woken_by(&own);
+    woken_by(&Waker::from(Arc::clone(&count)));
+    assert_eq!(count.times(), 1);
 }
