@@ -84,6 +84,11 @@ pub(super) struct Figures {
     /// From the start of that process until its first sample was answered.
     pub(super) sample_ms: f64,
     pub(super) idle_cpu_ms: f64,
+    /// Of that, what a raw process takes that is woken as often and makes one call each time; NaN
+    /// where that is not less.
+    pub(super) idle_system_ms: f64,
+    /// The rest.
+    pub(super) idle_own_ms: f64,
     pub(super) idle_wakes: f64,
     /// Stripped program and the product's libraries.
     pub(super) binary_kib: f64,

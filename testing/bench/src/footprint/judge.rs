@@ -70,6 +70,8 @@ mod tests {
             match_ms: all,
             sample_ms: all,
             idle_cpu_ms: all,
+            idle_system_ms: all,
+            idle_own_ms: all,
             idle_wakes: all,
             binary_kib: all,
         }

@@ -8,7 +8,7 @@ use whimbrel_rig::process::{Process, Usage};
 
 use super::figures::{Figures, IDLE, READERS, Who};
 use super::size;
-use crate::contestant::Programs;
+use crate::contestant::{Product, Programs};
 use crate::protocol::{ANSWERED, READY};
 use crate::stage::Stage;
 
@@ -166,7 +166,7 @@ pub(super) fn all(
             measured[at].push(figures);
         }
     }
-    let idle = idle(&starters)?;
+    let idle = idle(&starters, &programs.of(Product::Raw)?)?;
     let mut figures = Vec::new();
     for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
         let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
@@ -182,35 +182,74 @@ pub(super) fn all(
             launch_ms: median(|it| it.launch_ms),
             match_ms: median(|it| it.match_ms),
             sample_ms: median(|it| it.sample_ms),
-            idle_cpu_ms: idle.cpu_ns as f64 / 1e6,
-            idle_wakes: idle.waits as f64,
+            idle_cpu_ms: idle.cpu_ms,
+            idle_system_ms: idle.system_ms,
+            idle_own_ms: idle.cpu_ms - idle.system_ms,
+            idle_wakes: idle.waits,
             binary_kib: size::kib(starter.program)?,
         });
     }
     Ok(figures)
 }
 
+/// What a process uses where nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Idle {
+    cpu_ms: f64,
+    /// Of that, the system's part; NaN where it cannot be told.
+    system_ms: f64,
+    waits: f64,
+}
+
+impl Idle {
+    /// Of as many `processes` as have `used` this, beside a process that has but waited and called.
+    fn of(used: Usage, processes: f64, bare: Usage) -> Self {
+        let cpu_ms = |usage: Usage| usage.cpu_ns as f64 / 1e6;
+        let (cpu_ms, wait_ms) = (cpu_ms(used) / processes, cpu_ms(bare) / bare.waits as f64);
+        let waits = used.waits as f64 / processes;
+        let system_ms = waits * wait_ms;
+        Self {
+            cpu_ms,
+            system_ms: if system_ms <= cpu_ms {
+                system_ms
+            } else {
+                f64::NAN
+            },
+            waits,
+        }
+    }
+}
+
 /// What one of two matched processes of each product uses at idle: the mean of both.
-fn idle(starters: &[Starter<'_>]) -> Result<Vec<Usage>, String> {
+fn idle(starters: &[Starter<'_>], raw: &Path) -> Result<Vec<Idle>, String> {
     let pairs = starters
         .iter()
         .enumerate()
         .map(|(at, starter)| Ok(starter.pair(90 + at)?.pair))
         .collect::<Result<Vec<[Process; 2]>, String>>()?;
+    let Some(stage) = starters.first().map(|it| it.stage) else {
+        return Ok(Vec::new());
+    };
+    let bare = idle_raw(raw, stage)?;
     thread::sleep(SETTLING * 3);
     let used = |pair: &[Process; 2]| pair[0].usage().plus(pair[1].usage());
     let before: Vec<Usage> = pairs.iter().map(used).collect();
+    let bare_before = bare.usage();
     thread::sleep(IDLE);
-    let since = |(pair, before): (&[Process; 2], &Usage)| {
-        let both = used(pair).since(*before);
-        Usage {
-            cpu_ns: both.cpu_ns / 2,
-            system_ns: both.system_ns / 2,
-            waits: both.waits / 2,
-            preempted: both.preempted / 2,
-        }
-    };
-    Ok(pairs.iter().zip(&before).map(since).collect())
+    let bare = bare.usage().since(bare_before);
+    eprintln!("a raw process at idle: {bare:?}");
+    let of = |(pair, before)| Idle::of(used(pair).since(before), 2.0, bare);
+    Ok(pairs.iter().zip(before).map(of).collect())
+}
+
+/// A process of the raw socket that is woken now and then and makes one call each time.
+fn idle_raw(program: &Path, stage: &Stage) -> Result<Process, String> {
+    let [seat, _] = stage.seats();
+    let mut command = seat.program(program);
+    command.args(["idle", "--address", seat.address]);
+    let process = Process::start("raw, idle", &mut command)?;
+    process.wait_until(READY, PATIENCE)?;
+    Ok(process)
 }
 
 /// What it takes to start a program that does nothing, in milliseconds: the part of a start that
@@ -235,6 +274,25 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_is_used_at_idle_each_wait_is_the_systems_as_far_as_it_takes_that() {
+        let usage = |cpu_ns, waits| Usage {
+            cpu_ns,
+            waits,
+            ..Usage::default()
+        };
+        let used = usage(4_000_000, 40);
+        let wanted = |system_ms| Idle {
+            cpu_ms: 2.0,
+            system_ms,
+            waits: 20.0,
+        };
+        assert_eq!(Idle::of(used, 2.0, usage(500_000, 10)), wanted(1.0));
+        let dear = Idle::of(used, 2.0, usage(1_500_000, 10));
+        assert!(dear.system_ms.is_nan(), "{dear:?}");
+        assert!(Idle::of(used, 2.0, usage(0, 0)).system_ms.is_nan());
+    }
 
     #[test]
     fn the_median_is_in_the_middle() {

@@ -2,6 +2,8 @@
 //!
 //! Products take turns in rounds; the figures are medians of the rounds. Work at idle is that of
 //! one stretch, in which pairs of all products are watched at the same time, as they mostly sleep.
+//! What the system takes of it follows from a raw process beside them, whose threads are woken as
+//! seldom: so much for each wait, with one call.
 //!
 //! Whimbrel takes part twice: built for small processes, which is what is judged beside the peers,
 //! and built for speed, as in all other benches. Both are one small program, as the peers' are.
@@ -65,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 13] {
+fn named(figures: &Figures) -> [(&'static str, f64); 15] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
@@ -78,6 +80,8 @@ fn named(figures: &Figures) -> [(&'static str, f64); 13] {
         ("match_ms", figures.match_ms),
         ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),
+        ("idle_system_ms", figures.idle_system_ms),
+        ("idle_own_ms", figures.idle_own_ms),
         ("idle_wakes", figures.idle_wakes),
         ("binary_kib", figures.binary_kib),
     ]

@@ -1,9 +1,10 @@
 //! The raw contestant: UDP datagrams with as many octets as a bus needs for the same sample; and
-//! processes that only keep cores busy.
+//! processes that only keep cores busy, or hardly do anything.
 #![forbid(unsafe_code)]
 
 mod busy;
 mod datagram;
+mod idle;
 mod joined;
 mod latency;
 mod receive;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     run_program("bench_raw", |words| {
         match words.first().map(String::as_str) {
             Some("busy") => busy::run(),
+            Some("idle") => idle::run(words),
             Some("latency") => latency::run(words),
             Some("throughput") => throughput::run(words),
             _ => Err("no such bench".to_owned()),
