@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use super::sync::thread_local;
 use super::wake::Bell;
@@ -21,14 +20,9 @@ thread_local! {
 /// receives and wakes the task. Futures of others may be among them; calls may nest.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let bell = SPARE.with(RefCell::take).unwrap_or_default();
-    let waker = Waker::from(Arc::clone(&bell));
-    let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
-    let output = bell.poll_until(|| match future.as_mut().poll(&mut context) {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => None,
-    });
-    // Wakers that others still hold have the next call look once too often at most.
+    let output = bell.poll_until(|context| future.as_mut().poll(context));
+    // What wakers do that others still hold costs the next call a poll at most.
     SPARE.with(|it| it.replace(Some(bell)));
     output
 }
@@ -36,6 +30,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 #[cfg(test)]
 mod tests {
     use std::future::{poll_fn, ready};
+    use std::task::Poll;
     use std::thread;
     use std::time::Duration;
 

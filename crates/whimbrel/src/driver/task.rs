@@ -42,7 +42,7 @@ impl Listening {
         // It may have come before the registration.
         if let Some(found) = ready() {
             self.bell.note_wait(was_waiting);
-            // Whoever polls may use the waker again, where nobody else has it any more.
+            // Nobody is to wake who has it already.
             self.bell.forget_task(&mut self.key);
             return Poll::Ready(found);
         }

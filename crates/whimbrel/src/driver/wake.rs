@@ -9,10 +9,10 @@
 //! A task's waker is the user's code: cloned, woken and dropped without a lock of ours, it may call
 //! whatever does not wait, and drop the last handle of anything.
 
-mod wait;
+pub(super) mod wait;
 
 use std::cell::{Cell, RefCell};
-use std::task::{Wake, Waker};
+use std::task::{RawWakerVTable, Wake, Waker};
 
 use super::audience;
 use super::contain::contain;
@@ -26,8 +26,23 @@ thread_local! {
     /// not.
     static RECEIVES_AT: Cell<usize> = const { Cell::new(0) };
 
-    /// The bell at which this thread waits for the tasks that it polls.
-    static WAITED_AT: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
+    /// Where this thread waits for the tasks that it polls.
+    static WAITED_AT: RefCell<Option<WaitedAt>> = const { RefCell::new(None) };
+}
+
+/// Where a thread waits for the tasks that it polls.
+struct WaitedAt {
+    bell: Arc<Bell>,
+    /// Of wakers that wake by ringing it.
+    vtable: &'static RawWakerVTable,
+}
+
+impl WaitedAt {
+    /// True where `waker` does nothing but ring the bell.
+    fn wakes_by(&self, waker: &Waker) -> bool {
+        let is_of_bell = waker.data() == Arc::as_ptr(&self.bell).cast();
+        is_of_bell && std::ptr::eq(waker.vtable(), self.vtable)
+    }
 }
 
 /// A task that is to be woken.
@@ -44,6 +59,29 @@ impl Task {
         match &self.whom {
             Whom::Waker(_) => None,
             Whom::Thread(bell) => Some(bell),
+        }
+    }
+}
+
+/// A bell that is the only one listed at another.
+enum Lone<'a> {
+    /// To be rung for a task.
+    OfTask(&'a Arc<Bell>),
+    Attached(&'a Weak<Bell>),
+}
+
+impl Lone<'_> {
+    fn address(&self) -> usize {
+        match self {
+            Self::OfTask(bell) => Arc::as_ptr(bell) as usize,
+            Self::Attached(bell) => bell.as_ptr() as usize,
+        }
+    }
+
+    fn bell(&self) -> Option<Arc<Bell>> {
+        match self {
+            Self::OfTask(bell) => Some(Arc::clone(bell)),
+            Self::Attached(bell) => bell.upgrade(),
         }
     }
 }
@@ -79,11 +117,11 @@ impl Listeners {
             && self.waited_at(bell_at).next().is_none()
     }
 
-    /// The bell that is the only one to be rung, where nobody else is to be woken.
-    fn lone_bell(&self) -> Option<Arc<Bell>> {
+    /// The bell that is the only one listed, where nobody else is.
+    fn lone_bell(&self) -> Option<Lone<'_>> {
         match (self.tasks.as_slice(), self.bells.as_slice()) {
-            ([task], []) => task.bell().cloned(),
-            ([], [bell]) => bell.upgrade(),
+            ([task], []) => task.bell().map(Lone::OfTask),
+            ([], [bell]) => Some(Lone::Attached(bell)),
             _ => None,
         }
     }
@@ -170,12 +208,26 @@ impl Bell {
 
     /// Rings the bell at which this thread waits, which alone listens here.
     fn ring_mine(&self) {
-        let Some(mine) = lock(&self.listeners).lone_bell() else {
-            // Who has come to listen since looks himself, but this thread is to hear of it.
-            return self.wake();
-        };
-        fence_after_change();
-        mine.ring_after_lock();
+        match self.take_lone() {
+            Some(mine) => mine.ring_after_lock(),
+            // Who listens beside it may have done so all along.
+            None => self.wake(),
+        }
+    }
+
+    /// The bell that alone listens here; where it does for a task, that is woken by it and listens
+    /// no longer.
+    fn take_lone(&self) -> Option<Arc<Self>> {
+        let mut listeners = lock(&self.listeners);
+        // Threads listen without being listed.
+        if self.listening.load(Ordering::SeqCst) != 1 {
+            return None;
+        }
+        let bell = listeners.lone_bell()?.bell()?;
+        self.leave(&listeners.tasks);
+        listeners.tasks.clear();
+        self.note_lone(&listeners);
+        Some(bell)
     }
 
     #[cold]
@@ -237,12 +289,7 @@ impl Bell {
 
     /// To be called after each change of who listens.
     fn note_lone(&self, listeners: &Listeners) {
-        let at = match (listeners.tasks.as_slice(), listeners.bells.as_slice()) {
-            ([task], []) => task.bell().map(Arc::as_ptr),
-            ([], [bell]) => Some(bell.as_ptr()),
-            _ => None,
-        };
-        let at = at.map_or(0, |at| at as usize);
+        let at = listeners.lone_bell().map_or(0, |it| it.address());
         if self.leads_to.load(Ordering::Relaxed) != at {
             self.leads_to.store(at, Ordering::SeqCst);
         }
@@ -277,12 +324,10 @@ impl Bell {
 
     /// Wakes the task behind `waker` at the next ring. Check for readiness after this call.
     pub(crate) fn wake_task(&self, key: &mut TaskKey, waker: &Waker) {
-        let (thread, is_counted) = WAITED_AT.with(|bell| match &*bell.borrow() {
-            Some(bell) => {
-                bell.receive_with(self);
-                // No other waker has the data of one that wakes by ringing the bell.
-                let is_its_own = waker.data() == Arc::as_ptr(bell).cast();
-                (is_its_own.then(|| Arc::clone(bell)), false)
+        let (thread, is_counted) = WAITED_AT.with(|at| match &*at.borrow() {
+            Some(at) => {
+                at.bell.receive_with(self);
+                (at.wakes_by(waker).then(|| Arc::clone(&at.bell)), false)
             }
             None => (None, true),
         });

@@ -10,6 +10,7 @@ use crate::driver::sync::atomic::{AtomicBool, Ordering};
 use crate::driver::sync::{Arc, thread};
 use crate::driver::task::until;
 use crate::driver::wake::Bell;
+use crate::driver::wake::wait::{Place, Receives};
 
 use super::explore;
 
@@ -103,11 +104,34 @@ fn a_thread_that_polls_tasks_is_woken_for_its_own_and_for_those_within_others() 
                 second.as_mut().poll(&mut Context::from_waker(&waker))
             }));
         });
-        let _ = wait(&changes[0]);
         for change in &changes {
             change.make();
         }
         patient.join().unwrap();
+    });
+}
+
+#[test]
+fn who_sleeps_at_a_bell_is_woken_also_where_another_comes_to_lead_to_who_rings_it() {
+    explore(|| {
+        let change = Change::default();
+        let mine = Arc::new(Bell::default());
+        let sleeper = thread::spawn({
+            let change = change.clone();
+            move || change.bell.wait_until(None, || change.is_made())
+        });
+        let attacher = thread::spawn({
+            let (bell, mine) = (Arc::clone(&change.bell), Arc::clone(&mine));
+            move || bell.attach(&mine)
+        });
+        let receiver = thread::spawn(move || {
+            let _place = Place::take(&mine);
+            let _receives = Receives::at(&mine);
+            change.make();
+        });
+        receiver.join().unwrap();
+        attacher.join().unwrap();
+        assert_eq!(sleeper.join().unwrap(), Some(()));
     });
 }
 

@@ -1,5 +1,7 @@
 //! What is counted at a bell, and who hears it.
 
+use std::task::Poll;
+
 use super::wait::{Place, Receives};
 use super::*;
 use crate::driver::clock;
@@ -86,51 +88,47 @@ fn who_receives_hears_of_rings_at_bells_that_lead_there_and_so_does_who_else_lis
     let _place = Place::take(&mine);
     let _receives = Receives::at(&mine);
     bell.ring();
-    assert_eq!(rings(), 1, "of this thread alone");
+    assert_eq!(rings(), 1, "by this thread alone");
     mine.wake_task(&mut TaskKey::default(), &waker);
     bell.ring();
-    assert_eq!(
-        (rings(), count.times()),
-        (2, 1),
-        "of a task at the same bell"
-    );
+    assert_eq!((rings(), count.times()), (2, 1), "by a task there too");
     bell.wake_task(&mut TaskKey::default(), &waker);
     bell.ring();
-    assert_eq!((rings(), count.times()), (3, 2), "of a task at the other");
-    bell.ring();
-    assert_eq!(
-        (rings(), count.times()),
-        (4, 2),
-        "of this thread alone again"
-    );
-    bell.detach(&mine);
+    assert_eq!((rings(), count.times()), (3, 2), "by a task at the other");
+    let there = Place::take(&bell);
+    let seen = bell.rings.load(Ordering::SeqCst);
     bell.ring();
     assert_eq!(rings(), 4);
+    assert_ne!(bell.rings.load(Ordering::SeqCst), seen, "by a thread there");
+    drop(there);
+    bell.ring();
+    assert_eq!((rings(), count.times()), (5, 2), "by this thread alone");
+    bell.detach(&mine);
+    bell.ring();
+    assert_eq!(rings(), 5);
 }
 
 #[test]
 fn a_thread_that_polls_hears_of_its_tasks_also_where_another_has_put_its_waker_around_its_own() {
     let (bell, mine) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
-    let own = Waker::from(Arc::clone(&mine));
-    let count = Arc::new(Count::before(&own));
+    let count = Arc::new(Count::before(&Waker::from(Arc::clone(&mine))));
     // Would not end without being woken.
-    let woken_by = |waker: &Waker| {
+    let woken_by = |waker: Option<&Waker>| {
         let mut polls = 0;
-        mine.poll_until(|| {
+        mine.poll_until(|context| {
             polls += 1;
             if polls > 1 {
-                return Some(());
+                return Poll::Ready(());
             }
+            let waker = waker.unwrap_or_else(|| context.waker());
             bell.wake_task(&mut TaskKey::default(), waker);
             let _receives = Receives::at(&mine);
             bell.ring();
-            None
+            assert_eq!(listening(&bell), 0);
+            Poll::Pending
         });
-        // A task that was woken without its waker is there until it is given up.
-        bell.ring();
-        assert_eq!(listening(&bell), 0);
     };
-    woken_by(&own);
-    woken_by(&Waker::from(Arc::clone(&count)));
+    woken_by(None);
+    woken_by(Some(&Waker::from(Arc::clone(&count))));
     assert_eq!(count.times(), 1);
 }

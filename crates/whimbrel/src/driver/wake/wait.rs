@@ -1,8 +1,10 @@
 //! Waiting at a bell: the place of a thread there, which receives meanwhile.
 
+use std::task::{Context, Poll, Waker};
+
 use whimbrel_base::time::Instant;
 
-use super::{Bell, RECEIVES_AT, WAITED_AT};
+use super::{Bell, RECEIVES_AT, WAITED_AT, WaitedAt};
 use crate::driver::audience;
 use crate::driver::clock;
 use crate::driver::reception::{Reception, Seat, Waited};
@@ -52,18 +54,30 @@ impl Bell {
         }
     }
 
-    /// Polls by `poll` until that gives something; in between this thread waits for whatever a
-    /// waker of this bell, or a task that was polled, is woken for.
-    pub(crate) fn poll_until<T>(self: &Arc<Self>, mut poll: impl FnMut() -> Option<T>) -> T {
+    /// Polls by `poll`, with a waker that rings this bell, until that gives something. In between
+    /// this thread waits for a ring, and receives where the tasks would that were polled.
+    pub(crate) fn poll_until<T>(
+        self: &Arc<Self>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> T {
+        let waker = Waker::from(Arc::clone(self));
+        let mut context = Context::from_waker(&waker);
         let mut place = Place::take(self);
         loop {
             let seen = self.rings.load(Ordering::SeqCst);
-            if let Some(found) = tasks_wait_at(self, &mut poll) {
+            let at = WaitedAt {
+                bell: Arc::clone(self),
+                vtable: waker.vtable(),
+            };
+            if let Poll::Ready(found) = tasks_wait(at, || poll(&mut context)) {
                 return found;
             }
-            place.wait_past(seen, None);
-            // Whoever is polled may wait itself, for what is to be received there.
-            place.stand_up();
+            // Who was woken meanwhile takes no seat from whoever would receive there.
+            if self.rings.load(Ordering::SeqCst) == seen {
+                place.wait_past(seen, None);
+                // Whoever is polled may wait itself, for what is to be received there.
+                place.stand_up();
+            }
         }
     }
 
@@ -95,26 +109,26 @@ impl Bell {
     }
 }
 
-/// Polls tasks for which this thread waits at `bell`: it receives there where they would.
-fn tasks_wait_at<R>(bell: &Arc<Bell>, poll: impl FnOnce() -> R) -> R {
+/// Polls tasks for which this thread waits `at` a bell: it receives there where they would.
+fn tasks_wait<R>(at: WaitedAt, poll: impl FnOnce() -> R) -> R {
     /// Puts back what was there, also when a task panics.
-    struct Before(Option<Arc<Bell>>);
+    struct Before(Option<WaitedAt>);
     impl Drop for Before {
         fn drop(&mut self) {
             WAITED_AT.with(|it| it.replace(self.0.take()));
         }
     }
-    let _before = Before(WAITED_AT.with(|it| it.replace(Some(Arc::clone(bell)))));
+    let _before = Before(WAITED_AT.with(|it| it.replace(Some(at))));
     poll()
 }
 
 /// Notes for as long as it lives that this thread receives while it waits at a bell.
-pub(super) struct Receives {
+pub(in crate::driver) struct Receives {
     before: usize,
 }
 
 impl Receives {
-    pub(super) fn at(bell: &Bell) -> Self {
+    pub(in crate::driver) fn at(bell: &Bell) -> Self {
         let before = RECEIVES_AT.with(|it| it.replace(bell.address()));
         Self { before }
     }
@@ -127,7 +141,7 @@ impl Drop for Receives {
 }
 
 /// A thread's place among those who listen, kept also when a check of its panics.
-pub(super) struct Place<'a> {
+pub(in crate::driver) struct Place<'a> {
     bell: &'a Bell,
     /// Among those who wait.
     is_counted: bool,
@@ -137,7 +151,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn take(bell: &'a Bell) -> Self {
+    pub(in crate::driver) fn take(bell: &'a Bell) -> Self {
         bell.listen();
         Self {
             bell,
@@ -148,7 +162,7 @@ impl<'a> Place<'a> {
     }
 
     /// Waits until there was a ring after `seen`; false when `deadline` has passed.
-    pub(super) fn wait_past(&mut self, seen: u64, deadline: Option<Instant>) -> bool {
+    pub(in crate::driver) fn wait_past(&mut self, seen: u64, deadline: Option<Instant>) -> bool {
         let bell = self.bell;
         if !self.is_counted {
             audience::join();
@@ -175,7 +189,7 @@ impl<'a> Place<'a> {
     }
 
     /// Waits no more for the moment, but still listens.
-    pub(super) fn stand_up(&mut self) {
+    pub(in crate::driver) fn stand_up(&mut self) {
         // First, so that whoever leaves a seat does not take itself for one of the others.
         if std::mem::take(&mut self.is_counted) {
             audience::leave(1);
