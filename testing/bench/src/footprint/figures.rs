@@ -61,7 +61,7 @@ impl Who {
     }
 }
 
-/// Figures of one program; each is a median.
+/// Figures of one program: medians, but for those at idle.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
     pub(super) who: Who,
@@ -84,8 +84,8 @@ pub(super) struct Figures {
     /// From the start of that process until its first sample was answered.
     pub(super) sample_ms: f64,
     pub(super) idle_cpu_ms: f64,
-    /// Of that, what a raw process takes that is woken as often and makes one call each time; NaN
-    /// where that is not less.
+    /// Of that, what a raw process takes that is woken as often and makes a call or two each time;
+    /// NaN where that is more than all.
     pub(super) idle_system_ms: f64,
     /// The rest.
     pub(super) idle_own_ms: f64,

@@ -242,7 +242,7 @@ fn idle(starters: &[Starter<'_>], raw: &Path) -> Result<Vec<Idle>, String> {
     Ok(pairs.iter().zip(before).map(of).collect())
 }
 
-/// A process of the raw socket that is woken now and then and makes one call each time.
+/// A process of the raw socket that is woken now and then and makes a call or two each time.
 fn idle_raw(program: &Path, stage: &Stage) -> Result<Process, String> {
     let [seat, _] = stage.seats();
     let mut command = seat.program(program);

@@ -3,7 +3,7 @@
 //! Products take turns in rounds; the figures are medians of the rounds. Work at idle is that of
 //! one stretch, in which pairs of all products are watched at the same time, as they mostly sleep.
 //! What the system takes of it follows from a raw process beside them, whose threads are woken as
-//! seldom: so much for each wait, with one call.
+//! seldom: so much for each wait and its calls.
 //!
 //! Whimbrel takes part twice: built for small processes, which is what is judged beside the peers,
 //! and built for speed, as in all other benches. Both are one small program, as the peers' are.
@@ -104,7 +104,8 @@ fn table(figures: &[Figures]) -> Table {
         lines.push(line);
     }
     Table {
-        title: "one participant, matched pairs at idle, medians".to_owned(),
+        title: "one participant, medians of the rounds, and matched pairs at idle, one stretch"
+            .to_owned(),
         head,
         lines,
     }

@@ -1,4 +1,4 @@
-//! What waiting costs where hardly anything happens: one call for each time a thread is woken.
+//! What waiting costs where hardly anything happens: a call or two for each time a thread is woken.
 
 use std::net::UdpSocket;
 use std::thread;
