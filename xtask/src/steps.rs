@@ -58,6 +58,9 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
     ("WHIMBREL_WAITING", "receive"),
 ];
 
+/// Nobody within the process is handed a value, only what it is encoded as.
+const ENCODED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "encoded")];
+
 /// Whoever waits polls without end.
 const POLLING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "spin")];
 
@@ -117,6 +120,11 @@ pub(crate) const STEPS: &[Step] = &[
         env: LISTENERS_QUEUED,
         count: Count::TestResults,
         ..step("tests with queued listeners", PUBLIC_API, 600)
+    },
+    Step {
+        env: ENCODED,
+        count: Count::TestResults,
+        ..step("tests with samples encoded", PUBLIC_API, 600)
     },
     Step {
         env: POLLING,

@@ -30,8 +30,8 @@ use crate::error::Error;
 ///
 /// What is not set here comes from the environment: `WHIMBREL_INTERFACES` (names, globs, networks,
 /// separated by commas, `!` excludes), `WHIMBREL_PEERS` (addresses with or without port, separated
-/// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued` or
-/// `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
+/// by commas), `WHIMBREL_IP` (`4`, `6` or `46`), `WHIMBREL_IN_PROCESS` (`direct`, `queued`,
+/// `encoded` or `off`), `WHIMBREL_LOG` (`warn` or `off`), `WHIMBREL_DISCOVERY_BYTES_PER_S_MAX`,
 /// `WHIMBREL_MESSAGE_BYTES_MAX`, `WHIMBREL_PACKET_BYTES_MAX`, `WHIMBREL_MULTICAST_DATA` (`on`,
 /// `off` or a group),
 /// `WHIMBREL_STATISTICS`, `WHIMBREL_AUTOMATIC_BUNDLING`, `WHIMBREL_CONNECTED_SOCKETS`,
@@ -113,8 +113,9 @@ impl DomainParticipantBuilder {
     }
 
     /// How samples reach readers of the same process, as in `WHIMBREL_IN_PROCESS`: directly by
-    /// default. Where the participant of the writer or that of the reader says off, writes a
-    /// [capture](Self::capture) or has [faults](Self::faults), they go by the network.
+    /// default. Where the participant of the writer or that of the reader says encoded, they are;
+    /// where one says off, writes a [capture](Self::capture) or has [faults](Self::faults), they go
+    /// by the network.
     #[must_use]
     pub fn in_process(mut self, how: InProcess) -> Self {
         self.asked.in_process = Some(how);

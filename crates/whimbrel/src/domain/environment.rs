@@ -61,7 +61,7 @@ pub(super) const PEERS: Variable = Variable {
 
 pub(super) const IN_PROCESS: Variable = Variable {
     name: "WHIMBREL_IN_PROCESS",
-    allowed: "direct, queued or off",
+    allowed: "direct, queued, encoded or off",
     check: |text| values::in_process(text).map(drop),
 };
 

@@ -18,13 +18,17 @@ pub enum InProcess {
     Direct,
     /// Past the network, but listeners are called by the callback thread as for other samples.
     Queued,
+    /// As [`InProcess::Queued`], but encoded, once for all readers: none gets a copy of the value,
+    /// nor one that is shared.
+    Encoded,
     /// By the network, as to another process.
     Off,
 }
 
-const NAMES: [(InProcess, &str); 3] = [
+const NAMES: [(InProcess, &str); 4] = [
     (InProcess::Direct, "direct"),
     (InProcess::Queued, "queued"),
+    (InProcess::Encoded, "encoded"),
     (InProcess::Off, "off"),
 ];
 
@@ -44,7 +48,9 @@ impl FromStr for InProcess {
         known.map(|(it, _)| *it).ok_or_else(|| {
             let meant = nearest(text, NAMES.map(|(_, name)| name));
             let meant = meant.map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
-            Error::BadParameter(format!("{text:?} is not direct, queued or off{meant}"))
+            Error::BadParameter(format!(
+                "{text:?} is not direct, queued, encoded or off{meant}"
+            ))
         })
     }
 }

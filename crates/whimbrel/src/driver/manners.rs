@@ -11,3 +11,13 @@ pub(crate) struct Manners {
     /// The type of its data; none for raw readers.
     pub(crate) data_type: Option<TypeId>,
 }
+
+impl Manners {
+    /// Whether values pass between it and `other` as the program has them, not encoded.
+    pub(super) fn takes_values(self, other: Self) -> bool {
+        let encoded = [self, other]
+            .iter()
+            .any(|it| it.in_process == InProcess::Encoded);
+        !encoded && self.data_type.is_some() && self.data_type == other.data_type
+    }
+}

@@ -66,7 +66,7 @@ pub(super) fn find(guid: Guid, manners: Manners) -> Option<Neighbour> {
         here.get(&guid.prefix)?.upgrade()
     };
     let core = participant?.reader(guid.entity)?;
-    let takes_values = core.data_type().is_some() && core.data_type() == manners.data_type;
+    let takes_values = core.takes_values(manners);
     Some(Neighbour {
         guid,
         core,

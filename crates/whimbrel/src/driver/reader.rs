@@ -2,8 +2,6 @@
 
 mod receive;
 
-use std::any::TypeId;
-
 use whimbrel_base::buffer::Compactor;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::PolicyId;
@@ -245,9 +243,9 @@ impl ReaderCore {
         let _ = contain(|| drop(held));
     }
 
-    /// The type of its data; none for raw readers.
-    pub(super) fn data_type(&self) -> Option<TypeId> {
-        self.manners.data_type
+    /// Whether it takes values of writers with these manners as the program has them.
+    pub(super) fn takes_values(&self, of: Manners) -> bool {
+        self.manners.takes_values(of)
     }
 
     /// Takes a change that a writer of this process hands over, and says whether that is news;

@@ -9,13 +9,18 @@ use whimbrel::base::time::Duration;
 use whimbrel::domain::InProcess;
 use whimbrel::qos::ResourceLimits;
 use whimbrel::{
-    DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, InstanceState,
-    StatusKind, Topic,
+    DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DomainParticipant,
+    InstanceState, StatusKind, Topic,
 };
 
-use super::{Blob, PATIENCE, Position, matched_pair_by, pair_set_up, position};
+use super::{Blob, PATIENCE, Position, matched, matched_pair_by, pair_set_up, position, tag};
 
-const ALL: [InProcess; 3] = [InProcess::Direct, InProcess::Queued, InProcess::Off];
+const ALL: [InProcess; 4] = [
+    InProcess::Direct,
+    InProcess::Queued,
+    InProcess::Encoded,
+    InProcess::Off,
+];
 
 /// Values of `x` taken until there are `count`.
 fn take_xs(reader: &DataReader<Position>, count: usize) -> Vec<i32> {
@@ -193,7 +198,7 @@ fn a_direct_listener_is_called_before_the_write_returns() {
 #[test]
 fn listeners_that_write_to_each_other_neither_recurse_nor_hold_up_the_first() {
     let (there, here) = pair_set_up(|builder| builder.in_process(InProcess::Direct));
-    let join = |written: &str, read: &str, participant: &whimbrel::DomainParticipant| {
+    let join = |written: &str, read: &str, participant: &DomainParticipant| {
         let written = participant.create_topic::<Position>(written).unwrap();
         let read = participant.create_topic::<Position>(read).unwrap();
         let qos = DataWriterQos::default().reliable().keep_all();
@@ -371,7 +376,7 @@ fn shared_values_of_instances_tell_their_keys_and_ends() {
 
 #[test]
 fn the_first_shared_value_of_an_instance_is_handed_over_too() {
-    for how in [InProcess::Direct, InProcess::Queued] {
+    for how in [InProcess::Direct, InProcess::Queued, InProcess::Encoded] {
         let (writer, reader) = matched_pair_by(how);
         settle(&writer);
         let before = writer.statistics().in_process;
@@ -381,6 +386,33 @@ fn the_first_shared_value_of_an_instance_is_handed_over_too() {
         }
         assert_eq!(writer.statistics().in_process - before, 4, "{how}");
         assert_eq!(take_xs(&reader, 5), [-1, 0, 3, 1, 2]);
+    }
+}
+
+#[test]
+fn values_are_handed_over_encoded_where_either_side_says_so() {
+    let (direct, encoded) = (InProcess::Direct, InProcess::Encoded);
+    for (ours, theirs, shares) in [
+        (direct, direct, true),
+        (direct, encoded, false),
+        (encoded, direct, false),
+        (encoded, encoded, false),
+    ] {
+        let tag = tag();
+        let join = |how| {
+            let builder = DomainParticipant::builder(77).domain_tag(&tag);
+            builder.interfaces("lo").in_process(how).build().unwrap()
+        };
+        let (writer, reader) = matched(&(join(ours), join(theirs)));
+        settle(&writer);
+        let before = writer.statistics().in_process;
+        // What is first of its instance may come encoded, as that tells the key.
+        let value = Arc::new(position("tram", 1));
+        writer.write_shared(Arc::clone(&value)).unwrap();
+        let taken = reader.take_timeout(2, PATIENCE).unwrap();
+        let got = taken.into_iter().last().unwrap().into_shared().unwrap();
+        assert_eq!((&got, Arc::ptr_eq(&got, &value)), (&value, shares));
+        assert_eq!(writer.statistics().in_process - before, 1);
     }
 }
 

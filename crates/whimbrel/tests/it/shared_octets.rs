@@ -64,7 +64,7 @@ fn check(how: InProcess, qos: DataWriterQos) {
 
 #[test]
 fn they_arrive_whole_whatever_their_way() {
-    for how in [InProcess::Off, InProcess::Direct] {
+    for how in [InProcess::Off, InProcess::Encoded, InProcess::Direct] {
         check(how, DataWriterQos::default());
     }
 }
