@@ -13,7 +13,7 @@ use whimbrel::{
     InstanceState, StatusKind, Topic,
 };
 
-use super::{Blob, PATIENCE, Position, matched, matched_pair_by, pair_set_up, position, tag};
+use super::{Blob, PATIENCE, Position, matched, matched_pair_by, pair_of, pair_set_up, position};
 
 const ALL: [InProcess; 4] = [
     InProcess::Direct,
@@ -398,12 +398,8 @@ fn values_are_handed_over_encoded_where_either_side_says_so() {
         (encoded, direct, false),
         (encoded, encoded, false),
     ] {
-        let tag = tag();
-        let join = |how| {
-            let builder = DomainParticipant::builder(77).domain_tag(&tag);
-            builder.interfaces("lo").in_process(how).build().unwrap()
-        };
-        let (writer, reader) = matched(&(join(ours), join(theirs)));
+        let pair = pair_of([ours, theirs], |builder, how| builder.in_process(how));
+        let (writer, reader) = matched(&pair);
         settle(&writer);
         let before = writer.statistics().in_process;
         // What is first of its instance may come encoded, as that tells the key.

@@ -65,14 +65,22 @@ fn pair() -> (DomainParticipant, DomainParticipant) {
 fn pair_set_up(
     set_up: impl Fn(DomainParticipantBuilder) -> DomainParticipantBuilder,
 ) -> (DomainParticipant, DomainParticipant) {
+    pair_of([(), ()], |builder, ()| set_up(builder))
+}
+
+/// The same, of which each has a setting of its own.
+fn pair_of<S>(
+    [here, there]: [S; 2],
+    set_up: impl Fn(DomainParticipantBuilder, S) -> DomainParticipantBuilder,
+) -> (DomainParticipant, DomainParticipant) {
     let tag = tag();
-    let join = || {
+    let join = |setting| {
         let builder = DomainParticipant::builder(77)
             .domain_tag(&tag)
             .interfaces("lo");
-        set_up(builder).build().unwrap()
+        set_up(builder, setting).build().unwrap()
     };
-    (join(), join())
+    (join(here), join(there))
 }
 
 /// A reliable writer and reader of positions, which keep everything and know of each other.

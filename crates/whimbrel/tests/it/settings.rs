@@ -3,7 +3,7 @@
 use whimbrel::domain::{DomainParticipantBuilder, InProcess, SegmentationOffload};
 use whimbrel::{DataReaderQos, DataWriterQos, DomainParticipant, Duration, ReturnCode};
 
-use super::{Blob, PATIENCE, pair, tag};
+use super::{Blob, PATIENCE, pair, pair_of};
 
 #[test]
 fn senseless_settings_are_refused() {
@@ -31,14 +31,10 @@ fn senseless_settings_are_refused() {
 /// HEARTBEATs that a best-effort writer sends of 300 samples of 3000 octets, where it, and who
 /// reads them in another participant or in its own, heed receive buffers or not.
 fn questions(writer_heeds: bool, reader_heeds: bool, is_own: bool) -> u64 {
-    let tag = tag();
-    let join = |heeds| {
-        let builder = DomainParticipant::builder(77).domain_tag(&tag);
-        let builder = builder.interfaces("lo").in_process(InProcess::Off);
-        let builder = builder.receive_buffer_bytes(None);
-        builder.receive_credit(heeds).build().unwrap()
-    };
-    let (here, there) = (join(writer_heeds), join(reader_heeds));
+    let (here, there) = pair_of([writer_heeds, reader_heeds], |builder, heeds| {
+        let builder = builder.in_process(InProcess::Off);
+        builder.receive_buffer_bytes(None).receive_credit(heeds)
+    });
     let topic = here.create_topic::<Blob>("blobs").unwrap();
     let writer = here.create_datawriter(&topic, DataWriterQos::default());
     let writer = writer.unwrap();
