@@ -87,8 +87,6 @@ pub(super) struct Figures {
     /// Of that, what a raw process takes that is woken as often and makes a call or two each time;
     /// NaN where that is more than all.
     pub(super) idle_system_ms: f64,
-    /// The rest.
-    pub(super) idle_own_ms: f64,
     pub(super) idle_wakes: f64,
     /// Stripped program and the product's libraries.
     pub(super) binary_kib: f64,

@@ -71,7 +71,6 @@ mod tests {
             sample_ms: all,
             idle_cpu_ms: all,
             idle_system_ms: all,
-            idle_own_ms: all,
             idle_wakes: all,
             binary_kib: all,
         }

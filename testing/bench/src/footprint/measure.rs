@@ -9,6 +9,7 @@ use whimbrel_rig::process::{Process, Usage};
 use super::figures::{Figures, IDLE, READERS, Who};
 use super::size;
 use crate::contestant::{Product, Programs};
+use crate::parts;
 use crate::protocol::{ANSWERED, READY};
 use crate::stage::Stage;
 
@@ -135,6 +136,7 @@ pub(super) fn all(
         .iter()
         .map(|it| it.program(programs))
         .collect::<Result<Vec<_>, _>>()?;
+    let raw = programs.of(Product::Raw)?;
     paths.iter().try_for_each(|it| size::forget(it))?;
     let starters: Vec<Starter<'_>> = all
         .iter()
@@ -166,7 +168,7 @@ pub(super) fn all(
             measured[at].push(figures);
         }
     }
-    let idle = idle(&starters, &programs.of(Product::Raw)?)?;
+    let idle = idle(&starters, &raw, stage)?;
     let mut figures = Vec::new();
     for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
         let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
@@ -184,7 +186,6 @@ pub(super) fn all(
             sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ms,
             idle_system_ms: idle.system_ms,
-            idle_own_ms: idle.cpu_ms - idle.system_ms,
             idle_wakes: idle.waits,
             binary_kib: size::kib(starter.program)?,
         });
@@ -202,34 +203,28 @@ struct Idle {
 }
 
 impl Idle {
-    /// Of as many `processes` as have `used` this, beside a process that has but waited and called.
-    fn of(used: Usage, processes: f64, bare: Usage) -> Self {
-        let cpu_ms = |usage: Usage| usage.cpu_ns as f64 / 1e6;
-        let (cpu_ms, wait_ms) = (cpu_ms(used) / processes, cpu_ms(bare) / bare.waits as f64);
-        let waits = used.waits as f64 / processes;
-        let system_ms = waits * wait_ms;
+    /// The mean of a pair that has `used` this, beside a process that has but waited and called.
+    fn of_pair(used: Usage, bare: Usage) -> Self {
+        let us = |usage: Usage| usage.cpu_ns as f64 / 1e3;
+        let (cpu_ms, waits) = (us(used) / 2e3, used.waits as f64 / 2.0);
+        // With its calls, none of which are told apart.
+        let wait_us = parts::wait_us(us(bare), 0.0, bare.waits as f64);
+        let system_ms = wait_us.map(|us| us * waits / 1e3);
         Self {
             cpu_ms,
-            system_ms: if system_ms <= cpu_ms {
-                system_ms
-            } else {
-                f64::NAN
-            },
+            system_ms: system_ms.filter(|ms| *ms <= cpu_ms).unwrap_or(f64::NAN),
             waits,
         }
     }
 }
 
 /// What one of two matched processes of each product uses at idle: the mean of both.
-fn idle(starters: &[Starter<'_>], raw: &Path) -> Result<Vec<Idle>, String> {
+fn idle(starters: &[Starter<'_>], raw: &Path, stage: &Stage) -> Result<Vec<Idle>, String> {
     let pairs = starters
         .iter()
         .enumerate()
         .map(|(at, starter)| Ok(starter.pair(90 + at)?.pair))
         .collect::<Result<Vec<[Process; 2]>, String>>()?;
-    let Some(stage) = starters.first().map(|it| it.stage) else {
-        return Ok(Vec::new());
-    };
     let bare = idle_raw(raw, stage)?;
     thread::sleep(SETTLING * 3);
     let used = |pair: &[Process; 2]| pair[0].usage().plus(pair[1].usage());
@@ -238,7 +233,7 @@ fn idle(starters: &[Starter<'_>], raw: &Path) -> Result<Vec<Idle>, String> {
     thread::sleep(IDLE);
     let bare = bare.usage().since(bare_before);
     eprintln!("a raw process at idle: {bare:?}");
-    let of = |(pair, before)| Idle::of(used(pair).since(before), 2.0, bare);
+    let of = |(pair, before)| Idle::of_pair(used(pair).since(before), bare);
     Ok(pairs.iter().zip(before).map(of).collect())
 }
 
@@ -288,10 +283,10 @@ mod tests {
             system_ms,
             waits: 20.0,
         };
-        assert_eq!(Idle::of(used, 2.0, usage(500_000, 10)), wanted(1.0));
-        let dear = Idle::of(used, 2.0, usage(1_500_000, 10));
+        assert_eq!(Idle::of_pair(used, usage(500_000, 10)), wanted(1.0));
+        let dear = Idle::of_pair(used, usage(1_500_000, 10));
         assert!(dear.system_ms.is_nan(), "{dear:?}");
-        assert!(Idle::of(used, 2.0, usage(0, 0)).system_ms.is_nan());
+        assert!(Idle::of_pair(used, usage(0, 0)).system_ms.is_nan());
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn named(figures: &Figures) -> [(&'static str, f64); 15] {
         ("sample_ms", figures.sample_ms),
         ("idle_cpu_ms", figures.idle_cpu_ms),
         ("idle_system_ms", figures.idle_system_ms),
-        ("idle_own_ms", figures.idle_own_ms),
+        ("idle_own_ms", figures.idle_cpu_ms - figures.idle_system_ms),
         ("idle_wakes", figures.idle_wakes),
         ("binary_kib", figures.binary_kib),
     ]
