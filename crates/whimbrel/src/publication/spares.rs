@@ -6,7 +6,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use whimbrel_types::DdsType;
@@ -31,8 +30,12 @@ thread_local! {
     static SPARES: RefCell<Vec<(TypeId, Box<dyn Any>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Those of a type, what was passed on longest ago first.
-struct Spares<T>(VecDeque<Arc<T>>);
+/// Those of a type, in a ring.
+struct Spares<T> {
+    all: Vec<Arc<T>>,
+    /// Which was passed on longest ago; the one before it was last.
+    oldest: usize,
+}
 
 /// A copy of `value`, which keeps so many octets, to be passed on; `None` where its type makes
 /// none, or it cannot be encoded.
@@ -69,38 +72,51 @@ fn of_type<T: DdsType>(known: &mut Vec<(TypeId, Box<dyn Any>)>) -> Option<&mut S
         if known.len() == TYPES_MAX {
             known.remove(0);
         }
-        known.push((of, Box::new(Spares::<T>(VecDeque::new()))));
+        known.push((of, Box::new(Spares::<T>::none())));
         known.len().saturating_sub(1)
     });
     known.get_mut(at)?.1.downcast_mut()
 }
 
 impl<T: DdsType> Spares<T> {
+    const fn none() -> Self {
+        Self {
+            all: Vec::new(),
+            oldest: 0,
+        }
+    }
+
     /// A copy of `value`, which keeps so many octets.
     #[inline]
     fn duplicate(&mut self, value: &T, bytes: usize) -> Option<Arc<T>> {
-        for _ in 0..SCAN.min(self.0.len()) {
-            let mut spare = self.0.pop_front()?;
-            let done = Arc::get_mut(&mut spare).map(|own| value.duplicate_into(own));
-            let copy = (done == Some(true)).then(|| Arc::clone(&spare));
-            // Where it could not be done it holds anything, as it does until it serves again.
-            self.0.push_back(spare);
-            if done.is_some() {
-                return copy;
+        for _ in 0..SCAN.min(self.all.len()) {
+            let at = self.oldest;
+            self.oldest = self.after(at);
+            let spare = self.all.get_mut(at)?;
+            if let Some(own) = Arc::get_mut(spare) {
+                // Where it cannot be done it holds anything, as it does until it serves again.
+                return value.duplicate_into(own).then(|| Arc::clone(spare));
             }
         }
-        let copy = new(value);
-        let kept = self.0.len().saturating_add(1);
+        let copy = new(value)?;
+        let kept = self.all.len().saturating_add(1);
         if kept <= SPARES_MAX && kept.saturating_mul(bytes) <= SPARE_BYTES_MAX {
-            self.0.extend(copy.clone());
+            self.all.insert(self.oldest, Arc::clone(&copy));
+            self.oldest = self.after(self.oldest);
         }
-        copy
+        Some(copy)
+    }
+
+    /// Which was passed on next after the one in place `at`.
+    fn after(&self, at: usize) -> usize {
+        let next = at.saturating_add(1);
+        if next < self.all.len() { next } else { 0 }
     }
 }
 
 impl<T> Drop for Spares<T> {
     fn drop(&mut self) {
-        for spare in self.0.drain(..) {
+        for spare in self.all.drain(..) {
             // The destructor is the program's own.
             let _ = contain(|| drop(spare));
         }
@@ -157,6 +173,20 @@ mod tests {
         let after = copy(&text("after"));
         assert_eq!((&*next, &*after), (&text("next"), &text("after")));
         assert!([&next, &after].map(Arc::as_ptr).contains(&place));
+    }
+
+    #[test]
+    fn copies_serve_again_in_the_order_in_which_they_were_passed_on() {
+        let kept: Vec<_> = (0..5).map(|number| copy(&Number { number })).collect();
+        let mut made: Vec<_> = kept.iter().map(Arc::as_ptr).collect();
+        drop(kept);
+        let mut next = || Arc::as_ptr(&copy(&Number { number: 7 }));
+        let [first, second] = [(); 2].map(|()| -> Vec<_> { (0..5).map(|_| next()).collect() });
+        assert_eq!(first, second);
+        let mut served = first;
+        served.sort_unstable();
+        made.sort_unstable();
+        assert_eq!(served, made);
     }
 
     #[test]
