@@ -3,42 +3,14 @@
 //! Nothing here looks into them: they are the program's own, and so is their destructor. Whoever
 //! holds the last reference lets go of it without a lock.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::Any;
 use core::fmt;
 
-/// What a shared value can do without its type being known.
-trait Held: Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-
-    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-
-    /// The value itself, where this is the last reference to it.
-    fn into_inner(self: Arc<Self>) -> Result<Box<dyn Any + Send>, Arc<dyn Held>>;
-}
-
-impl<T: Any + Send + Sync> Held for T {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        self
-    }
-
-    fn into_inner(self: Arc<Self>) -> Result<Box<dyn Any + Send>, Arc<dyn Held>> {
-        match Arc::try_unwrap(self) {
-            Ok(inner) => Ok(Box::new(inner)),
-            Err(shared) => Err(shared),
-        }
-    }
-}
-
 /// A value of the program that is shared instead of encoded.
 #[derive(Clone)]
 pub struct SharedValue {
-    held: Arc<dyn Held>,
+    held: Arc<dyn Any + Send + Sync>,
     bytes: usize,
 }
 
@@ -55,35 +27,16 @@ impl SharedValue {
 
     /// The value, where it is a `T`.
     pub fn get<T: Any>(&self) -> Option<&T> {
-        (*self.held).as_any().downcast_ref()
+        self.held.downcast_ref()
     }
 
-    /// The value as it was shared, where it is a `T`.
-    pub fn into_shared<T: Any + Send + Sync>(self) -> Option<Arc<T>> {
-        self.held.into_any().downcast().ok()
-    }
-
-    /// The value itself, where nobody else refers to it.
+    /// The value as it was shared.
     ///
     /// # Errors
-    /// The value as it was: somebody does, or it is no `T`.
-    pub fn into_inner<T: Any>(self) -> Result<T, Self> {
+    /// This, where it is no `T`.
+    pub fn into_shared<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         let bytes = self.bytes;
-        if self.get::<T>().is_none() {
-            return Err(self);
-        }
-        let inner = self
-            .held
-            .into_inner()
-            .map_err(|held| Self { held, bytes })?;
-        match inner.downcast() {
-            Ok(inner) => Ok(*inner),
-            // It was one just now.
-            Err(_) => Err(Self {
-                held: Arc::new(()),
-                bytes,
-            }),
-        }
+        self.held.downcast().map_err(|held| Self { held, bytes })
     }
 }
 
@@ -112,9 +65,10 @@ mod tests {
         let other = value.clone();
         assert_eq!((value.get::<u32>(), value.get::<u64>()), (Some(&7), None));
         assert_eq!(value, other);
-        let other = other.into_inner::<u32>().unwrap_err();
+        let other = other.into_shared::<u64>().unwrap_err();
+        assert_eq!((&other, other.bytes()), (&value, 4));
         drop(value);
-        let other = other.into_inner::<u64>().unwrap_err();
-        assert_eq!(other.into_inner::<u32>(), Ok(7));
+        let other = other.into_shared::<u32>().unwrap();
+        assert_eq!(Arc::try_unwrap(other), Ok(7));
     }
 }

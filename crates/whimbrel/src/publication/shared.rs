@@ -88,7 +88,7 @@ impl<T: DdsType> DataWriter<T> {
         }
         // Nobody took it, so it is where it was.
         let shared = draft.value.take();
-        let Some(value) = shared.clone().and_then(SharedValue::into_shared::<T>) else {
+        let Some(Ok(value)) = shared.clone().map(SharedValue::into_shared::<T>) else {
             return Ok(());
         };
         let encoded = self.encode(ChangeKind::Alive, &value)?;

@@ -16,7 +16,7 @@ use whimbrel_proto::reader::KeyExtractor;
 use whimbrel_types::{DdsType, from_payload, key_from_payload};
 
 use super::inner::ReaderInner;
-use super::sample::{Content, LoanedSample, Sample};
+use super::sample::{Content, LoanedSample, Sample, take_shared};
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
 use crate::driver::contain::contain;
@@ -268,8 +268,8 @@ impl<T: DdsType> DataReader<T> {
             Glance::Nothing => Ok(None),
             Glance::One(one) => {
                 // As `of`, which would put it together elsewhere first.
-                if let Some(value) = one.value.take_if(|it| it.get::<T>().is_some()) {
-                    let (content, info) = (Content::Shared(value), one.info);
+                if let Some(data) = take_shared(one) {
+                    let (content, info) = (Content::Shared(data), one.info);
                     return Ok(Some(Sample { content, info }));
                 }
                 Ok(self.decoded(one))
@@ -426,8 +426,8 @@ impl<T: DdsType> DataReader<T> {
     // pieces and reads those in larger ones to move them, for which processors wait.
     #[inline(always)]
     pub(super) fn of(&self, cached: &mut CachedSample) -> Option<Sample<T>> {
-        if let Some(value) = cached.value.take_if(|it| it.get::<T>().is_some()) {
-            let (content, info) = (Content::Shared(value), cached.info);
+        if let Some(data) = take_shared(cached) {
+            let (content, info) = (Content::Shared(data), cached.info);
             return Some(Sample { content, info });
         }
         self.decoded(cached)

@@ -26,7 +26,7 @@ pub(super) enum Content<T> {
     /// Data.
     Own(T),
     /// Data as its writer in this process has it.
-    Shared(SharedValue),
+    Shared(Arc<T>),
     /// No data, but a value with the key of the instance.
     Key(T),
     /// No data, and the key is not known.
@@ -37,8 +37,9 @@ impl<T: DdsType> Content<T> {
     /// Decodes that of a sample of the cache.
     fn decode(cached: &CachedSample) -> Result<Self, Reject> {
         if cached.info.valid_data {
-            return match &cached.value {
-                Some(value) if value.get::<T>().is_some() => Ok(Self::Shared(value.clone())),
+            let shared = cached.value.clone().map(SharedValue::into_shared);
+            return match shared {
+                Some(Ok(value)) => Ok(Self::Shared(value)),
                 _ => from_shared_payload(&cached.payload).map(Self::Own),
             };
         }
@@ -67,7 +68,7 @@ impl<T: DdsType> Sample<T> {
     pub fn data(&self) -> Option<&T> {
         match &self.content {
             Content::Own(data) => Some(data),
-            Content::Shared(value) => value.get(),
+            Content::Shared(data) => Some(data),
             Content::Key(_) | Content::Nothing => None,
         }
     }
@@ -77,9 +78,9 @@ impl<T: DdsType> Sample<T> {
     pub fn into_data(self) -> Option<T> {
         match self.content {
             Content::Own(data) => Some(data),
-            Content::Shared(value) => {
-                let own = value.into_inner();
-                own.or_else(|value| copied(&value)).ok()
+            Content::Shared(data) => {
+                let own = Arc::try_unwrap(data);
+                own.or_else(|data| copied(&*data)).ok()
             }
             Content::Key(_) | Content::Nothing => None,
         }
@@ -90,7 +91,7 @@ impl<T: DdsType> Sample<T> {
     pub fn into_shared(self) -> Option<Arc<T>> {
         match self.content {
             Content::Own(data) => Some(Arc::new(data)),
-            Content::Shared(value) => value.into_shared(),
+            Content::Shared(data) => Some(data),
             Content::Key(_) | Content::Nothing => None,
         }
     }
@@ -110,19 +111,29 @@ impl<T: DdsType> Sample<T> {
     }
 }
 
+/// Takes the data out of `cached` where it is a `T` as its writer in this process has it.
+#[inline(always)]
+pub(super) fn take_shared<T: DdsType>(cached: &mut CachedSample) -> Option<Arc<T>> {
+    match cached.value.take()?.into_shared() {
+        Ok(data) => Some(data),
+        Err(other) => {
+            cached.value = Some(other);
+            None
+        }
+    }
+}
+
 /// An equal value of its own.
-fn copied<T: DdsType>(value: &SharedValue) -> Result<T, Reject> {
-    let duplicate = value.get().and_then(T::duplicate);
-    duplicate.map_or_else(|| from_payload(&encoded::<T>(value)), Ok)
+fn copied<T: DdsType>(value: &T) -> Result<T, Reject> {
+    let duplicate = value.duplicate();
+    duplicate.map_or_else(|| from_payload(&encoded(value)), Ok)
 }
 
 /// Its payload; empty where it cannot be encoded.
-fn encoded<T: DdsType>(value: &SharedValue) -> Vec<u8> {
+fn encoded<T: DdsType>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let value = value.get::<T>();
-    let encode = |it| to_payload(it, Representation::Xcdr2, Endian::NATIVE, &mut bytes).ok();
     // On an error they are as before.
-    let _ = value.and_then(encode);
+    let _ = to_payload(value, Representation::Xcdr2, Endian::NATIVE, &mut bytes);
     bytes
 }
 
@@ -136,8 +147,9 @@ pub struct LoanedSample<T> {
 
 impl<T: DdsType> LoanedSample<T> {
     pub(crate) fn new(mut cached: CachedSample) -> Self {
-        if let Some(value) = cached.value.as_ref().filter(|_| cached.payload.is_empty()) {
-            cached.payload = SharedBytes::from_vec(encoded::<T>(value));
+        let value = cached.value.as_ref().filter(|_| cached.payload.is_empty());
+        if let Some(value) = value.and_then(SharedValue::get::<T>) {
+            cached.payload = SharedBytes::from_vec(encoded(value));
         }
         Self {
             cached,
