@@ -180,7 +180,7 @@ mod tests {
         let kept: Vec<_> = (0..5).map(|number| copy(&Number { number })).collect();
         let mut made: Vec<_> = kept.iter().map(Arc::as_ptr).collect();
         drop(kept);
-        let mut next = || Arc::as_ptr(&copy(&Number { number: 7 }));
+        let next = || Arc::as_ptr(&copy(&Number { number: 7 }));
         let [first, second] = [(); 2].map(|()| -> Vec<_> { (0..5).map(|_| next()).collect() });
         assert_eq!(first, second);
         let mut served = first;
