@@ -32,8 +32,9 @@ const ROUNDS: usize = 5;
 
 /// How often everybody is started where it is crowded: where a process and its memory lie makes it
 /// slower or faster by some percent for as long as it lives.
-const STARTS: usize = 5;
-const ROUNDS_CROWDED: usize = 60;
+const STARTS: usize = 40;
+const STARTS_QUICK: usize = 5;
+const ROUNDS_CROWDED: usize = 30;
 
 /// Round trips in a round of the crowded part.
 const TRIPS: usize = 100;
@@ -49,19 +50,24 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let mut facts = machine::facts(&programs, &[Product::Whimbrel], "polling")?;
     let length = Duration::from_millis(if arguments.quick { 500 } else { 3000 });
+    let starts = if arguments.quick {
+        STARTS_QUICK
+    } else {
+        STARTS
+    };
     facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("size_bytes".into(), SIZE.to_string());
     facts.insert("part_ms".into(), length.as_millis().to_string());
     facts.insert("period_us".into(), PERIOD.as_micros().to_string());
     facts.insert("rounds".into(), ROUNDS.to_string());
-    facts.insert("crowded_starts".into(), STARTS.to_string());
+    facts.insert("crowded_starts".into(), starts.to_string());
     facts.insert("crowded_rounds".into(), ROUNDS_CROWDED.to_string());
     facts.insert("crowded_round_trips".into(), TRIPS.to_string());
     facts.insert("busy_processes".into(), busy_processes().to_string());
     let contestants = contestants();
     let contestants = contestants.as_slice();
     let calm = calm(&programs, contestants, length)?;
-    let crowded = crowded(&programs, contestants)?;
+    let crowded = crowded(&programs, contestants, starts)?;
     let rows: Vec<Row> = contestants
         .iter()
         .zip(calm.into_iter().zip(crowded))
@@ -166,9 +172,13 @@ fn busy_processes() -> usize {
 }
 
 /// Latency of each while more processes are busy than there are cores.
-fn crowded(programs: &Programs, contestants: &[Contestant]) -> Result<Vec<Crowded>, String> {
+fn crowded(
+    programs: &Programs,
+    contestants: &[Contestant],
+    starts: usize,
+) -> Result<Vec<Crowded>, String> {
     let mut all = vec![Crowded::default(); contestants.len()];
-    for _ in 0..STARTS {
+    for _ in 0..starts {
         let stage = Stage::new(Placement::Free)?;
         let mut pairs = start(programs, contestants, &stage)?;
         let mut busy = begin_busy(programs)?;
