@@ -13,7 +13,7 @@ use super::callbacks::{Callback, Callbacks, Dispatch, Owner};
 use super::here::{self, Hears};
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, OnceLock, Weak, fence_after_change, fence_after_unlock};
+use super::sync::{Arc, OnceLock, Weak, fence_after_unlock};
 use super::wake::Bell;
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
@@ -60,9 +60,8 @@ pub(crate) struct EntityStatus {
     changed: AtomicU32,
     /// Statuses that trigger the status condition.
     enabled: AtomicU32,
-    /// There is data of a writer of this process of which only this entity's own listener was told
-    /// yet, if anybody; noted under the lock of the reader. What `changed` would tell of it is told
-    /// from here.
+    /// There is data of which nobody is to hear but this entity's own listener, noted under the
+    /// lock of the reader. What `changed` would tell of it is told from here.
     fresh: AtomicBool,
     /// Changed statuses that no listener has been told of.
     pending: AtomicU32,
@@ -152,26 +151,36 @@ impl EntityStatus {
     /// Notes data that a writer of this process has handed over, under the lock of the reader;
     /// follow it with [`EntityStatus::tell_data_here`] once that lock is released.
     pub(crate) fn mark_data_here(&self) {
-        self.fresh.store(true, Ordering::Release);
+        if self.hears_alone() {
+            self.fresh.store(true, Ordering::Release);
+        } else {
+            self.mark(DATA);
+        }
     }
 
     /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
     /// is the reader's own and not under way already. Call it without a lock.
     pub(crate) fn tell_data_here(self: Arc<Self>) {
-        // Whoever began to wait since may have looked before he could see the data.
-        fence_after_unlock();
         if !self.fresh.load(Ordering::Acquire) {
-            // The program has looked itself in the meantime, which is no news to a listener, but it
-            // need not have found what others wait for.
-            return self.ring_of_data();
-        }
-        if !self.hears_alone() {
-            self.share_fresh();
+            self.ring_of_data();
             if !self.hears_data_itself() {
                 return self.retell(DATA);
             }
+        } else {
+            // Whoever began to wait since may have looked before he could see the data.
+            fence_after_unlock();
+            if !self.hears_alone() {
+                self.share_fresh();
+            }
         }
         here::call(self);
+    }
+
+    fn ring_of_data(&self) {
+        self.bell.ring();
+        if let Some(parent) = &self.parent {
+            parent.bell.ring();
+        }
     }
 
     /// True when nobody is to hear of data but this entity's own listener, and nobody waits.
@@ -197,22 +206,13 @@ impl EntityStatus {
         true
     }
 
-    /// Others are to hear of the data too, if it is news.
+    /// Others are to hear of the data too, which this entity's own listener did not.
     fn share_fresh(&self) {
-        if self.fresh.load(Ordering::Acquire) {
-            // First: whoever looks in between finds it either way.
+        if self.fresh.load(Ordering::Acquire) && self.fresh.swap(false, Ordering::SeqCst) {
             self.mark(DATA);
-            self.fresh.swap(false, Ordering::SeqCst);
-            fence_after_change();
-        }
-        self.ring_of_data();
-    }
-
-    /// Wakes those who wait for data, after it and a fence.
-    fn ring_of_data(&self) {
-        self.bell.ring_after_lock();
-        if let Some(parent) = &self.parent {
-            parent.bell.ring_after_lock();
+            self.ring_of_data();
+            // Whoever looked in between has seen neither.
+            self.retell(DATA);
         }
     }
 
@@ -416,7 +416,6 @@ impl Hears for EntityStatus {
             && !self.call_at(self, owner, DATA)
         {
             self.share_fresh();
-            self.retell(DATA);
         }
     }
 
