@@ -230,7 +230,9 @@ impl EntityStatus {
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
         if kind == StatusKind::DataAvailable && self.fresh.load(Ordering::Acquire) {
-            self.fresh.store(false, Ordering::Release);
+            // A fence too: whoever looks for data after this without the lock and finds none has
+            // not taken back the mark of some that comes then.
+            self.fresh.swap(false, Ordering::SeqCst);
         }
         // Most often somebody has noted it before.
         if self.changed.load(Ordering::SeqCst) & kind.bit() != 0 {
