@@ -83,6 +83,7 @@ impl Reader {
             && self.cache.admits(offer.instance)
     }
 
+    #[inline(always)]
     fn note_taken(&mut self, offer: &Offer<'_>, added: Added) -> bool {
         // Without octets there is no key to note, as in a reader without keys.
         if let Some(key) = offer.key.filter(|key| !key.is_empty()) {
@@ -114,6 +115,7 @@ impl WriterProxy {
         in_turn && bytes <= config.sample_bytes_max && self.account.has_room(needed)
     }
 
+    #[inline(always)]
     fn taken_over(&mut self, sequence: SequenceNumber) {
         self.contacted = true;
         self.last = self.last.max(sequence);

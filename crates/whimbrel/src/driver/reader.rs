@@ -262,6 +262,7 @@ impl ReaderCore {
     }
 
     /// Marks what was handed over where it is news, which is given back.
+    #[inline(always)]
     pub(super) fn note_taken(
         &self,
         state: &mut ReaderState,

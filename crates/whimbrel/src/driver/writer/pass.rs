@@ -31,6 +31,7 @@ impl WriterCore {
 
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
     /// written so.
+    #[inline(always)]
     pub(super) fn pass(&self, state: &mut WriterState, draft: &mut Draft) -> Option<Told> {
         if state.neighbours.is_empty() || draft.change.kind != ChangeKind::Alive {
             return None;
@@ -82,6 +83,7 @@ impl WriterCore {
     }
 
     /// Tells those to whom everything was passed on.
+    #[inline(always)]
     pub(super) fn tell_of_pass(&self, mut state: MutexGuard<'_, WriterState>, told: Told) {
         let discarded = std::mem::take(&mut state.handed.discarded);
         // Nothing else is due after a pass, so nothing else would have slabs given back.
