@@ -230,8 +230,8 @@ impl EntityStatus {
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
         if kind == StatusKind::DataAvailable && self.fresh.load(Ordering::Acquire) {
-            // A fence too: whoever looks for data after this without the lock and finds none has
-            // not taken back the mark of some that comes then.
+            // Not a store, which may be done only after the look for data that follows: where that
+            // finds none, this would take back the mark of some that came in between.
             self.fresh.swap(false, Ordering::SeqCst);
         }
         // Most often somebody has noted it before.
