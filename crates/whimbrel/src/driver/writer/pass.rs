@@ -32,7 +32,7 @@ impl WriterCore {
     /// Hands data to the readers where all are neighbours and take it at once; whether it is
     /// written so.
     #[inline(always)]
-    pub(super) fn pass(&self, state: &mut WriterState, draft: &mut Draft) -> Option<Told> {
+    fn pass(&self, state: &mut WriterState, draft: &mut Draft) -> Option<Told> {
         if state.neighbours.is_empty() || draft.change.kind != ChangeKind::Alive {
             return None;
         }
@@ -74,17 +74,12 @@ impl WriterCore {
     /// Writes the value of `draft` to readers of this process without encoding it, where it finds
     /// all of them and they take it at once; whether it is written so.
     pub(crate) fn write_value(&self, draft: &mut Draft) -> bool {
-        let mut state = self.lock();
-        let Some(told) = self.pass(&mut state, draft) else {
-            return false;
-        };
-        self.tell_of_pass(state, told);
-        true
+        self.pass_or_not(self.lock(), draft).is_ok()
     }
 
     /// Tells those to whom everything was passed on.
     #[inline(always)]
-    pub(super) fn tell_of_pass(&self, mut state: MutexGuard<'_, WriterState>, told: Told) {
+    fn tell_of_pass(&self, mut state: MutexGuard<'_, WriterState>, told: Told) {
         let discarded = std::mem::take(&mut state.handed.discarded);
         // Nothing else is due after a pass, so nothing else would have slabs given back.
         let trim_at = state.pool.wants_trim().then_some(state.trim_at);
