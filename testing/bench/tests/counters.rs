@@ -107,6 +107,10 @@ fn beyond(text: &str) -> Vec<String> {
             check(format!("{stream}.sends-per-sample"), CALLS_MAX);
             check(format!("{stream}.receives-per-sample"), CALLS_MAX);
             check(format!("{stream}.waits-per-sample"), WAITS_MAX);
+            // Who writes into a full history waits for room.
+            if pace.ends_with("steady") {
+                check(format!("{stream}.futexes-per-sample"), FUTEXES_MAX);
+            }
         }
     }
     check(
