@@ -183,6 +183,10 @@ pub(crate) const STEPS: &[Step] = &[
         ..step("interop", INTEROP, 1500)
     },
     Step {
+        count: Count::TestResults,
+        ..step("interop with default settings", INTEROP_UNTAPPED, 1500)
+    },
+    Step {
         env: BY_NETWORK,
         count: Count::TestResults,
         ..step("interop with all offloads", INTEROP_UNTAPPED, 1500)
