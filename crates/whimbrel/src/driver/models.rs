@@ -16,6 +16,15 @@ const ORDERS: usize = 800;
 const SWITCHES: usize = 3;
 
 fn explore(model: impl Fn() + Send + Sync + Clone + 'static) {
-    shuttle::check_random(model.clone(), ORDERS);
-    shuttle::check_pct(model, ORDERS, SWITCHES);
+    explore_orders(ORDERS, SWITCHES, model);
+}
+
+/// As [`explore`], so many orders and thread switches: for what goes wrong in very few.
+fn explore_orders(
+    orders: usize,
+    switches: usize,
+    model: impl Fn() + Send + Sync + Clone + 'static,
+) {
+    shuttle::check_random(model.clone(), orders);
+    shuttle::check_pct(model, orders, switches);
 }

@@ -4,15 +4,17 @@ use std::any::Any;
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
-use crate::driver::callbacks::{Callback, Callbacks};
+use crate::driver::callbacks::{Callback, Callbacks, Owner};
 use crate::driver::status::{EntityStatus, News};
 use crate::driver::sync::atomic::{AtomicUsize, Ordering};
 use crate::driver::sync::{Arc, Mutex, Weak, lock, thread};
 use crate::driver::worker::Worker;
 
-use super::explore;
+use super::{ORDERS, SWITCHES, explore, explore_orders};
 
 const KINDS: StatusMask = StatusMask::of(StatusKind::SampleLost);
+
+const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
 
 /// An entity with one status: how often it changed.
 struct Entity {
@@ -38,6 +40,22 @@ impl Entity {
             self.status.mark(KINDS);
         }
         self.status.tell(News::of(KINDS));
+    }
+
+    /// One more sample is here.
+    fn hand_over(&self) {
+        {
+            *lock(&self.count) += 1;
+            self.status.mark_data_here();
+        }
+        Arc::clone(&self.status).tell_data_here();
+    }
+
+    /// Takes all samples.
+    fn take(&self) {
+        let mut count = lock(&self.count);
+        self.status.clear(StatusKind::DataAvailable);
+        *count = 0;
     }
 
     fn read(&self) -> usize {
@@ -108,7 +126,6 @@ fn the_callback_thread_ends_while_changes_come_and_by_a_listener_itself() {
 
 #[test]
 fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
-    const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
     explore(|| {
         let callbacks = Arc::new(Callbacks::default());
         let entity = Entity::new(&callbacks);
@@ -146,4 +163,40 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
         assert_eq!(heard.load(Ordering::SeqCst), 3);
         assert!(entity.status.changed().is_empty());
     });
+}
+
+/// Two hand samples over while a third takes them, and so does the listener, if there is one; at
+/// the end nothing may be left that nobody was told of.
+fn check_data_left(hears: bool) {
+    explore_orders(20 * ORDERS, SWITCHES + 2, move || {
+        let callbacks = Arc::new(Callbacks::default());
+        let entity = Entity::new(&callbacks);
+        let listener = |owner: Owner, _| {
+            let entity: Arc<Entity> = owner.downcast().unwrap();
+            entity.status.clear(StatusKind::DataAvailable);
+            entity.take();
+        };
+        if hears {
+            let listener: Callback = Box::new(listener);
+            entity.status.set_listener(Some(listener), DATA);
+        }
+        let threads = [Entity::hand_over, Entity::hand_over, Entity::take].map(|act| {
+            let entity = Arc::clone(&entity);
+            thread::spawn(move || act(&entity))
+        });
+        threads.into_iter().for_each(|it| it.join().unwrap());
+        end(&callbacks);
+        let is_told = !hears && entity.status.changed().intersects(DATA);
+        assert!(is_told || *lock(&entity.count) == 0);
+    });
+}
+
+#[test]
+fn data_handed_over_while_others_take_is_heard() {
+    check_data_left(true);
+}
+
+#[test]
+fn data_handed_over_while_others_take_shows() {
+    check_data_left(false);
 }
