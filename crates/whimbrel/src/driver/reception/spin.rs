@@ -387,9 +387,14 @@ mod tests {
         }
     }
 
-    /// How long the last of `trips` there and back takes, between two that pause `paused` times as
-    /// long as the shortest pause before they begin.
-    fn round_trip(paused: [u32; 2], way: Duration, wake: Duration, trips: usize) -> Duration {
+    /// How long each of `trips` there and back takes, between two that pause `paused` times as long
+    /// as the shortest pause before they begin; how long each message is on its `way`.
+    fn round_trips(
+        paused: [u32; 2],
+        way: impl Fn(usize) -> Duration,
+        wake: Duration,
+        trips: usize,
+    ) -> Vec<Duration> {
         let mut now = START;
         let mut players = paused.map(|paused| {
             let mut spin = automatic();
@@ -399,16 +404,22 @@ mod tests {
                 waits_from: now,
             }
         });
-        let mut begun = now;
-        for _ in 0..trips {
-            begun = now;
+        let trip = |trip| {
+            let begun = now;
             for player in [1, 0] {
-                let arrives = now.after(way);
+                let arrives = now.after(way(2 * trip + player));
                 players[1 - player].waits_from = now;
                 now = players[player].receive(arrives, wake);
             }
-        }
-        now.since(begun)
+            now.since(begun)
+        };
+        (0..trips).map(trip).collect()
+    }
+
+    /// The last of them, where each message takes as long.
+    fn round_trip(paused: [u32; 2], way: Duration, wake: Duration, trips: usize) -> Duration {
+        let all = round_trips(paused, |_| way, wake, trips);
+        *all.last().unwrap()
     }
 
     #[test]
@@ -435,25 +446,18 @@ mod tests {
 
     #[test]
     fn two_whose_cores_are_taken_from_them_now_and_then_poll_all_the_same() {
-        let (way, wake) = (micros(4), micros(32));
-        let mut now = START;
-        let mut players = [(); 2].map(|()| Player {
-            spin: automatic(),
-            waits_from: now,
-        });
-        let mut quick = 0;
-        for trip in 1..=10_000 {
-            let begun = now;
-            for player in [1, 0] {
-                // For 20 to 100 us, at one in ten messages.
-                let taken = (trip * 2 + player) % 10 == 0;
-                let held_up = micros(if taken { 20 + trip as i64 * 7 % 81 } else { 0 });
-                let arrives = now.after(way).after(held_up);
-                players[1 - player].waits_from = now;
-                now = players[player].receive(arrives, wake);
-            }
-            quick += usize::from(now.since(begun) <= micros(10));
-        }
+        // For 20 to 100 us, at one in ten messages.
+        let way = |message: usize| {
+            let taken = message.is_multiple_of(10);
+            let held_up = if taken {
+                20 + message as i64 * 7 % 81
+            } else {
+                0
+            };
+            micros(4 + held_up)
+        };
+        let trips = round_trips([0, 0], way, micros(32), 10_000);
+        let quick = trips.iter().filter(|it| **it <= micros(10)).count();
         assert!(quick > 6000, "{quick}");
     }
 
