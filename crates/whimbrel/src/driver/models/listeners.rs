@@ -4,7 +4,7 @@ use std::any::Any;
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
-use crate::driver::callbacks::{Callback, Callbacks, Owner};
+use crate::driver::callbacks::{Callback, Callbacks};
 use crate::driver::status::{EntityStatus, News};
 use crate::driver::sync::atomic::{AtomicUsize, Ordering};
 use crate::driver::sync::{Arc, Mutex, Weak, lock, thread};
@@ -171,13 +171,13 @@ fn check_data_left(hears: bool) {
     explore_orders(20 * ORDERS, SWITCHES + 2, move || {
         let callbacks = Arc::new(Callbacks::default());
         let entity = Entity::new(&callbacks);
-        let listener = |owner: Owner, _| {
-            let entity: Arc<Entity> = owner.downcast().unwrap();
-            entity.status.clear(StatusKind::DataAvailable);
-            entity.take();
-        };
         if hears {
-            let listener: Callback = Box::new(listener);
+            let listener: Callback = Box::new(|owner, _| {
+                let entity: Arc<Entity> = owner.downcast().unwrap();
+                // As the call of a reader's listener does, which is without the lock.
+                entity.status.clear(StatusKind::DataAvailable);
+                entity.take();
+            });
             entity.status.set_listener(Some(listener), DATA);
         }
         let threads = [Entity::hand_over, Entity::hand_over, Entity::take].map(|act| {
