@@ -1,7 +1,10 @@
 //! Whether it pays to poll a socket before blocking.
 
+mod usual;
+
 use whimbrel_base::time::{Duration, Instant};
 
+use self::usual::Usual;
 use crate::domain::Waiting;
 
 /// A wait that took up to so many budgets while blocked might be short enough when polled: waking
@@ -30,13 +33,6 @@ const PAUSE_SHARE: i64 = 50;
 /// held up for a moment at any time.
 const USEFUL_MIN: u32 = 50;
 
-/// During a pause it is polled once where a wait took no more than this share of the usual, a third
-/// of it: that is how it shows that who answers has begun to poll, so that only one is woken.
-const QUICKER: (i64, i64) = (2, 3);
-
-/// One of so many waits that end soon makes the usual one.
-const USUAL_OF: u32 = 8;
-
 /// How often the pause doubles at most.
 const DOUBLINGS_MAX: u32 = 7;
 
@@ -55,8 +51,7 @@ pub(super) struct Spin {
     /// Pauses since the last poll that was of use.
     pauses: u32,
     paused_until: Instant,
-    /// How long a wait that is blocked takes, where it ends soon.
-    usual: Duration,
+    usual: Usual,
     hint: Hint,
 }
 
@@ -81,7 +76,7 @@ impl Spin {
             useful: 0,
             pauses: 0,
             paused_until: Instant::ZERO,
-            usual: Duration::ZERO,
+            usual: Usual::new(),
             hint: Hint::None,
         }
     }
@@ -149,21 +144,15 @@ impl Spin {
         }
     }
 
-    /// A wait that was blocked all the time took so long.
+    /// A wait that was blocked all the time took so long. During a pause a quick one makes for one
+    /// poll: that is how it shows that who answers has begun to poll, so that only one is woken.
     fn note_usual(&mut self, now: Instant, took: Duration) {
         let least = self.budget().divided_by(REACH_SHARE_MIN);
-        let (quick, of) = QUICKER;
-        let is_quicker = took.as_nanos().saturating_mul(of) <= self.usual.as_nanos() * quick;
+        let is_quick = self.usual.note(took);
         // What was there already says nothing of who answers.
-        if is_quicker && took >= least && now < self.paused_until && self.hint == Hint::None {
+        if is_quick && took >= least && now < self.paused_until && self.hint == Hint::None {
             self.hint = Hint::Followed;
         }
-        self.usual = if self.usual.is_zero() {
-            took
-        } else {
-            let rest = self.usual.times(USUAL_OF - 1);
-            rest.plus(took).divided_by(USUAL_OF)
-        };
     }
 
     /// Counts a poll that took so long; true where there were too many such.
