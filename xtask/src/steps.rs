@@ -38,7 +38,7 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
 /// The tests of the public API, for settings other than the default.
 const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"];
 
-/// The matrix of live peers.
+/// The matrix of live peers; all of its packets are captured and judged by another program.
 const INTEROP: &[&str] = &["bash", "testing/interop/run.sh"];
 
 /// The same, where nobody captures: who does has no fast path to a socket, nor past it.
@@ -179,8 +179,9 @@ pub(crate) const STEPS: &[Step] = &[
         900,
     ),
     Step {
+        env: LISTENERS_QUEUED,
         count: Count::TestResults,
-        ..step("interop", INTEROP, 1500)
+        ..step("interop with queued listeners", INTEROP, 1500)
     },
     Step {
         count: Count::TestResults,
@@ -190,6 +191,11 @@ pub(crate) const STEPS: &[Step] = &[
         env: BY_NETWORK,
         count: Count::TestResults,
         ..step("interop with all offloads", INTEROP_UNTAPPED, 1500)
+    },
+    Step {
+        env: POLLING,
+        count: Count::TestResults,
+        ..step("interop with endless polling", INTEROP_UNTAPPED, 1500)
     },
     Step {
         env: NO_FAST_PATHS,
