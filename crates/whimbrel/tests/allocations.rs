@@ -110,6 +110,12 @@ impl By {
 /// Messages that hold every sample.
 const WHOLE: usize = 65_507;
 
+const PAST_THE_NETWORK: [InProcess; 3] = [InProcess::Direct, InProcess::Queued, InProcess::Encoded];
+const EVERY_WAY: [InProcess; 4] = {
+    let [direct, queued, encoded] = PAST_THE_NETWORK;
+    [InProcess::Off, direct, queued, encoded]
+};
+
 const USUAL: How = How {
     in_process: InProcess::Off,
     message_bytes_max: WHOLE,
@@ -244,18 +250,19 @@ fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     }
 }
 
-/// Writes and takes the samples of `numbers`, each as `make` has it, as many together as that says.
+/// Writes and takes the samples of `numbers`, each as `write` does it, as many together as that
+/// says.
 fn exchange<T: DdsType + Numbered>(
     ends: &mut Ends<T>,
     numbers: std::ops::Range<u32>,
-    make: impl Fn(u32) -> T,
+    write: impl Fn(&DataWriter<T>, u32),
     room: &mut Vec<Sample<T>>,
 ) {
     let together = ends.how.together;
     for first in numbers.step_by(together as usize) {
         let these = first..first + together;
         for number in these.clone() {
-            ends.writer.write(&make(number)).unwrap();
+            write(&ends.writer, number);
         }
         // A listener takes all by itself, and tells of the last.
         let told = if ends.how.by == By::Listener {
@@ -287,13 +294,18 @@ fn arrived<T: DdsType + Numbered>(
 
 /// The allocations of the stretch in the middle, by their number, of samples that `make` has.
 fn median<T: DdsType + Numbered>(how: How, make: impl Fn(u32) -> T) -> usize {
+    median_written(how, |writer, number| writer.write(&make(number)).unwrap())
+}
+
+/// The same, of samples that are written so.
+fn median_written<T: DdsType + Numbered>(how: How, write: impl Fn(&DataWriter<T>, u32)) -> usize {
     let mut ends = ends(how);
     let mut room = Vec::with_capacity(8);
-    exchange(&mut ends, 0..WARM, &make, &mut room);
+    exchange(&mut ends, 0..WARM, &write, &mut room);
     let stretch = |stretch: u32| {
         let from = WARM + stretch * STRETCH;
         let region = Region::new(ALLOCATOR);
-        exchange(&mut ends, from..from + STRETCH, &make, &mut room);
+        exchange(&mut ends, from..from + STRETCH, &write, &mut room);
         let made = region.change();
         made.allocations + made.reallocations
     };
@@ -347,6 +359,27 @@ fn streams_allocate_nothing() {
     }
 }
 
+/// Each way within a process, of values and of those that were made before and are shared.
+fn each_way_allocates_nothing() {
+    let count = WARM + STRETCHES * STRETCH;
+    let values: Vec<_> = (0..count).map(|it| Arc::new(position(it))).collect();
+    for in_process in EVERY_WAY {
+        for by in By::ALL {
+            let how = How {
+                in_process,
+                by,
+                ..USUAL
+            };
+            assert_eq!(median(how, position), 0, "{how:?}");
+            let made = median_written(how, |writer, number| {
+                let value = Arc::clone(&values[number as usize]);
+                writer.write_shared(value).unwrap();
+            });
+            assert_eq!(made, 0, "{how:?}, shared");
+        }
+    }
+}
+
 #[test]
 fn write_and_take_allocate_nothing_in_steady_state() {
     for in_process in [InProcess::Off, InProcess::Direct] {
@@ -365,10 +398,11 @@ fn write_and_take_allocate_nothing_in_steady_state() {
                 assert_eq!(median(how, track), 0, "{how:?}, with keys");
             }
         }
-        let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000];
+        let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 63_000];
         check_pictures(usual, &sizes);
     }
     streams_allocate_nothing();
+    each_way_allocates_nothing();
     // In two fragments and in three, the last of them shorter.
     let fragments = How {
         message_bytes_max: 1472,
