@@ -79,8 +79,12 @@ pub(super) struct Figures {
     pub(super) threads_of_crowd: f64,
     /// What it takes to start a program that does nothing, which the next two leave out.
     pub(super) launch_ms: f64,
+    /// The time of cores that a raw process takes to begin, which the figure of matching leaves out.
+    pub(super) launch_cpu_ms: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
+    /// The time of cores that the process used until then; the rest it waited.
+    pub(super) match_cpu_ms: f64,
     /// From the start of that process until its first sample was answered.
     pub(super) sample_ms: f64,
     pub(super) idle_cpu_ms: f64,

@@ -30,7 +30,9 @@ struct Round {
     threads_with_listener: f64,
     threads_of_crowd: f64,
     launch_ms: f64,
+    launch_cpu_ms: f64,
     match_ms: f64,
+    match_cpu_ms: f64,
     sample_ms: f64,
 }
 
@@ -41,6 +43,8 @@ struct Met {
     begun: Instant,
     /// From then on until both said that they are matched.
     took: Duration,
+    /// The time of cores that the second used until then.
+    cpu_ms: f64,
 }
 
 impl Met {
@@ -117,10 +121,12 @@ impl Starter<'_> {
         second.wait_until(READY, PATIENCE)?;
         first.wait_until(READY, PATIENCE)?;
         let took = begun.elapsed();
+        let cpu_ms = second.usage().cpu_ns as f64 / 1e6;
         Ok(Met {
             pair: [first, second],
             begun,
             took,
+            cpu_ms,
         })
     }
 }
@@ -150,6 +156,7 @@ pub(super) fn all(
     let mut measured = vec![Vec::new(); all.len()];
     for round in 0..rounds {
         let launch = launch_ms(stage)?;
+        let launch_cpu_ms = idle_raw(&raw, stage)?.usage().cpu_ns as f64 / 1e6;
         for turn in 0..starters.len() {
             let at = (turn + round) % starters.len();
             // A domain of its own, so that nobody is remembered from an earlier round.
@@ -159,7 +166,9 @@ pub(super) fn all(
             let sample = met.first_sample()?;
             let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch).max(0.0);
             figures.launch_ms = launch;
+            figures.launch_cpu_ms = launch_cpu_ms;
             figures.match_ms = since_launch(met.took);
+            figures.match_cpu_ms = (met.cpu_ms - launch_cpu_ms).max(0.0);
             figures.sample_ms = since_launch(sample);
             figures.threads_with_listener = met.threads()? as f64;
             drop(met);
@@ -182,7 +191,9 @@ pub(super) fn all(
             threads_with_listener: median(|it| it.threads_with_listener),
             threads_of_crowd: median(|it| it.threads_of_crowd),
             launch_ms: median(|it| it.launch_ms),
+            launch_cpu_ms: median(|it| it.launch_cpu_ms),
             match_ms: median(|it| it.match_ms),
+            match_cpu_ms: median(|it| it.match_cpu_ms),
             sample_ms: median(|it| it.sample_ms),
             idle_cpu_ms: idle.cpu_ms,
             idle_system_ms: idle.system_ms,
