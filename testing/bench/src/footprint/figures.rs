@@ -79,7 +79,7 @@ pub(super) struct Figures {
     pub(super) threads_of_crowd: f64,
     /// What it takes to start a program that does nothing, which the next two leave out.
     pub(super) launch_ms: f64,
-    /// The time of cores that a raw process takes to begin, which the figure of matching leaves out.
+    /// The time of cores that a raw process takes to begin, which that of matching leaves out.
     pub(super) launch_cpu_ms: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,

@@ -153,30 +153,7 @@ pub(super) fn all(
             stage,
         })
         .collect();
-    let mut measured = vec![Vec::new(); all.len()];
-    for round in 0..rounds {
-        let launch = launch_ms(stage)?;
-        let launch_cpu_ms = idle_raw(&raw, stage)?.usage().cpu_ns as f64 / 1e6;
-        for turn in 0..starters.len() {
-            let at = (turn + round) % starters.len();
-            // A domain of its own, so that nobody is remembered from an earlier round.
-            let domain = 1 + round * starters.len() + at;
-            let mut figures = starters[at].hold(domain)?;
-            let mut met = starters[at].pair(domain + 100)?;
-            let sample = met.first_sample()?;
-            let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch).max(0.0);
-            figures.launch_ms = launch;
-            figures.launch_cpu_ms = launch_cpu_ms;
-            figures.match_ms = since_launch(met.took);
-            figures.match_cpu_ms = (met.cpu_ms - launch_cpu_ms).max(0.0);
-            figures.sample_ms = since_launch(sample);
-            figures.threads_with_listener = met.threads()? as f64;
-            drop(met);
-            figures.threads_of_crowd = starters[at].crowd(domain)?;
-            eprintln!("round {round}, {}: {figures:?}", all[at].name());
-            measured[at].push(figures);
-        }
-    }
+    let measured = in_turns(&starters, &raw, stage, rounds)?;
     let idle = idle(&starters, &raw, stage)?;
     let mut figures = Vec::new();
     for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
@@ -202,6 +179,46 @@ pub(super) fn all(
         });
     }
     Ok(figures)
+}
+
+/// What `rounds` rounds of each give, in which they take turns.
+fn in_turns(
+    starters: &[Starter<'_>],
+    raw: &Path,
+    stage: &Stage,
+    rounds: usize,
+) -> Result<Vec<Vec<Round>>, String> {
+    let mut measured = vec![Vec::new(); starters.len()];
+    for round in 0..rounds {
+        let launch_ms = launch_ms(stage)?;
+        let launch_cpu_ms = idle_raw(raw, stage)?.usage().cpu_ns as f64 / 1e6;
+        for turn in 0..starters.len() {
+            let at = (turn + round) % starters.len();
+            let starter = &starters[at];
+            // A domain of its own, so that nobody is remembered from an earlier round.
+            let domain = 1 + round * starters.len() + at;
+            let held = starter.hold(domain)?;
+            let mut met = starter.pair(domain + 100)?;
+            let sample = met.first_sample()?;
+            let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch_ms).max(0.0);
+            let threads_with_listener = met.threads()? as f64;
+            let (took, cpu_ms) = (met.took, met.cpu_ms);
+            drop(met);
+            let figures = Round {
+                launch_ms,
+                launch_cpu_ms,
+                match_ms: since_launch(took),
+                match_cpu_ms: (cpu_ms - launch_cpu_ms).max(0.0),
+                sample_ms: since_launch(sample),
+                threads_with_listener,
+                threads_of_crowd: starter.crowd(domain)?,
+                ..held
+            };
+            eprintln!("round {round}, {}: {figures:?}", starter.who.name());
+            measured[at].push(figures);
+        }
+    }
+    Ok(measured)
 }
 
 /// What a process uses where nothing happens.
