@@ -1,9 +1,14 @@
 //! The ways in which a thread of the program receives, and the participants of each mode.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use futures_core::Stream;
 use whimbrel::domain::Waiting;
+use whimbrel::subscription::SampleStream;
 use whimbrel::{
-    DataReader, DomainParticipant, Error, InstanceStates, ReadCondition, Sample, SampleState,
-    ViewStates, WaitSet,
+    Condition, DataReader, DomainParticipant, Error, InstanceStates, Sample, SampleState,
+    ViewStates, WaitSet, block_on,
 };
 use whimbrel_bench::exchange::{Ends, Msg, PATIENCE, Qos};
 
@@ -47,11 +52,12 @@ pub(crate) fn has_listener(mode: &str) -> bool {
     )
 }
 
-/// A way in which a thread of the program waits for samples.
+/// A way in which a thread of the program waits for samples, by the calls that allocate nothing:
+/// with the room that it keeps for what comes, as programs of the peers have it.
 pub(crate) enum Way {
-    WaitSet(WaitSet, ReadCondition),
-    Take,
-    Async,
+    WaitSet(WaitSet, Vec<Condition>),
+    Take(Vec<Sample<Msg>>),
+    Async(SampleStream<Msg>),
 }
 
 impl Way {
@@ -62,25 +68,33 @@ impl Way {
                 let condition =
                     reader.create_readcondition(unread, ViewStates::ANY, InstanceStates::ANY);
                 let wait_set = WaitSet::new();
-                wait_set.attach(condition.clone());
-                Self::WaitSet(wait_set, condition)
+                wait_set.attach(condition);
+                Self::WaitSet(wait_set, Vec::new())
             }
-            "take" | "automatic" | "spinning" | "best-effort" => Self::Take,
-            "async" | "automatic-async" => Self::Async,
+            "take" | "automatic" | "spinning" | "best-effort" => Self::Take(Vec::new()),
+            "async" | "automatic-async" => Self::Async(reader.stream()),
             _ => return Err(format!("no mode {name}")),
         })
     }
 
     /// Waits for samples and takes one; none where something else happened.
-    pub(crate) fn receive(&self, reader: &DataReader<Msg>) -> Result<Option<Sample<Msg>>, Error> {
-        let taken = match self {
-            Self::WaitSet(wait_set, condition) => {
-                wait_set.wait(PATIENCE)?;
-                reader.take_w_condition(condition, 1)?
+    pub(crate) fn receive(
+        &mut self,
+        reader: &DataReader<Msg>,
+    ) -> Result<Option<Sample<Msg>>, Error> {
+        match self {
+            Self::WaitSet(wait_set, met) => {
+                wait_set.wait_into(PATIENCE, met)?;
+                reader.take_next_sample()
             }
-            Self::Take => reader.take_timeout(1, PATIENCE)?,
-            Self::Async => whimbrel::block_on(reader.take_async(1))?,
-        };
-        Ok(taken.into_iter().next())
+            Self::Take(taken) => {
+                reader.take_timeout_into(1, PATIENCE, taken)?;
+                Ok(taken.pop())
+            }
+            Self::Async(stream) => {
+                let next = poll_fn(|context| Pin::new(&mut *stream).poll_next(context));
+                Ok(block_on(next))
+            }
+        }
     }
 }

@@ -51,7 +51,7 @@ impl Ping {
     }
 
     pub(crate) fn block(&mut self, order: Order) -> Result<Vec<u64>, String> {
-        match &self.receiving {
+        match &mut self.receiving {
             Receiving::Listener(shared, finished) => {
                 {
                     let mut block = lock(shared);
@@ -67,23 +67,27 @@ impl Ping {
                 let mut block = block_of(order);
                 while !block.is_done() {
                     block.send(&self.ends.writer)?;
-                    self.wait_for_answer(way, &mut block)?;
+                    wait_for_answer(way, &self.ends.reader, &mut block)?;
                 }
                 Ok(block.into_trips())
             }
         }
     }
+}
 
-    fn wait_for_answer(&self, way: &Way, block: &mut Block) -> Result<(), String> {
-        loop {
-            let sample = way.receive(&self.ends.reader);
-            let now = now_ns();
-            let sample = sample.map_err(|error| format!("after {}: {error}", block.done()))?;
-            if let Some(data) = sample.as_ref().and_then(|it| it.data())
-                && block.note(data, now)
-            {
-                return Ok(());
-            }
+fn wait_for_answer(
+    way: &mut Way,
+    reader: &DataReader<Msg>,
+    block: &mut Block,
+) -> Result<(), String> {
+    loop {
+        let sample = way.receive(reader);
+        let now = now_ns();
+        let sample = sample.map_err(|error| format!("after {}: {error}", block.done()))?;
+        if let Some(data) = sample.as_ref().and_then(|it| it.data())
+            && block.note(data, now)
+        {
+            return Ok(());
         }
     }
 }

@@ -17,10 +17,10 @@ pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
         ends.echo();
         return stand_by();
     }
-    let way = Way::named(mode, &ends.reader)?;
+    let mut way = Way::named(mode, &ends.reader)?;
     let rests = ends::polls_endlessly(mode);
     thread::spawn(move || {
-        if let Err(error) = answer_all(&ends, &way, rests) {
+        if let Err(error) = answer_all(&ends, &mut way, rests) {
             eprintln!("receive: {error}");
         }
     });
@@ -29,7 +29,7 @@ pub(crate) fn run(domain: u32, mode: &str) -> Result<(), String> {
 
 /// Answers everything. Who `rests` leaves the core to others between blocks, and looks now and then
 /// whether the next one has begun.
-fn answer_all(ends: &Ends, way: &Way, rests: bool) -> Result<(), Error> {
+fn answer_all(ends: &Ends, way: &mut Way, rests: bool) -> Result<(), Error> {
     let mut resting = rests;
     loop {
         let received = if resting {
