@@ -2,13 +2,14 @@
 
 use whimbrel_base::time::Duration;
 
-/// A wait that took no more than this share of the usual, a third of it, is a quick one.
+/// A wait that took no more than this share of the usual is a quick one.
 const QUICKER: (i64, i64) = (2, 3);
 
 /// One of so many waits makes the usual one.
 const USUAL_OF: u32 = 8;
 
-/// For so many times the usual at most: a wait that was held up says nothing of those after it.
+/// A wait counts for so many times the usual at most: one that was held up says nothing of those
+/// after it.
 const TIMES_MAX: u32 = 2;
 
 /// The mean of the last waits, zero before the first.
