@@ -58,6 +58,9 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
     ("WHIMBREL_WAITING", "receive"),
 ];
 
+/// Whoever waits receives, and does not poll before.
+const RECEIVING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "receive")];
+
 /// Nobody within the process is handed a value, only what it is encoded as.
 const ENCODED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "encoded")];
 
@@ -179,9 +182,9 @@ pub(crate) const STEPS: &[Step] = &[
         900,
     ),
     Step {
-        env: LISTENERS_QUEUED,
+        env: RECEIVING,
         count: Count::TestResults,
-        ..step("interop with queued listeners", INTEROP, 1500)
+        ..step("interop with captures", INTEROP, 1500)
     },
     Step {
         count: Count::TestResults,
