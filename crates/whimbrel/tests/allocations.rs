@@ -70,9 +70,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Enough that both ends have met each of their habits: heartbeats, acknowledgements, trims.
 const WARM: u32 = 3000;
 
-/// Samples of a stretch, and stretches: whatever else goes on does so in few of them.
+/// Samples of a stretch, and stretches.
 const STRETCH: u32 = 100;
 const STRETCHES: u32 = 21;
+
+/// In so many stretches something else may go on that allocates.
+const ELSEWHERE_MAX: usize = 7;
 
 /// How samples travel, and how they are received.
 #[derive(Clone, Copy, Debug)]
@@ -109,12 +112,6 @@ impl By {
 
 /// Messages that hold every sample.
 const WHOLE: usize = 65_507;
-
-const PAST_THE_NETWORK: [InProcess; 3] = [InProcess::Direct, InProcess::Queued, InProcess::Encoded];
-const EVERY_WAY: [InProcess; 4] = {
-    let [direct, queued, encoded] = PAST_THE_NETWORK;
-    [InProcess::Off, direct, queued, encoded]
-};
 
 const USUAL: How = How {
     in_process: InProcess::Off,
@@ -292,13 +289,14 @@ fn arrived<T: DdsType + Numbered>(
     }
 }
 
-/// The allocations of the stretch in the middle, by their number, of samples that `make` has.
-fn median<T: DdsType + Numbered>(how: How, make: impl Fn(u32) -> T) -> usize {
-    median_written(how, |writer, number| writer.write(&make(number)).unwrap())
+/// The allocations of a stretch of samples that `make` has: of the one with most, but for
+/// [`ELSEWHERE_MAX`].
+fn made_for<T: DdsType + Numbered>(how: How, make: impl Fn(u32) -> T) -> usize {
+    made_by(how, |writer, number| writer.write(&make(number)).unwrap())
 }
 
-/// The same, of samples that are written so.
-fn median_written<T: DdsType + Numbered>(how: How, write: impl Fn(&DataWriter<T>, u32)) -> usize {
+/// The same, where `write` writes the sample of a number.
+fn made_by<T: DdsType + Numbered>(how: How, write: impl Fn(&DataWriter<T>, u32)) -> usize {
     let mut ends = ends(how);
     let mut room = Vec::with_capacity(8);
     exchange(&mut ends, 0..WARM, &write, &mut room);
@@ -311,7 +309,7 @@ fn median_written<T: DdsType + Numbered>(how: How, write: impl Fn(&DataWriter<T>
     };
     let mut made: Vec<usize> = (0..STRETCHES).map(stretch).collect();
     made.sort_unstable();
-    made[made.len() / 2]
+    made[made.len() - 1 - ELSEWHERE_MAX]
 }
 
 fn position(number: u32) -> Position {
@@ -336,7 +334,7 @@ fn check_pictures(how: How, sizes: &[usize]) {
             number,
             pixels: pixels.clone(),
         };
-        let made = median(how, picture);
+        let made = made_for(how, picture);
         assert_eq!(made, 0, "{how:?}, {size} octets: for {STRETCH} samples");
     }
 }
@@ -353,29 +351,32 @@ fn streams_allocate_nothing() {
                     together: 20,
                     ..USUAL
                 };
-                assert_eq!(median(how, position), 0, "{how:?}");
+                assert_eq!(made_for(how, position), 0, "{how:?}");
             }
         }
     }
 }
 
-/// Each way within a process, of values and of those that were made before and are shared.
+/// Values that were made before and are shared, and others by the ways that are no default.
 fn each_way_allocates_nothing() {
+    use InProcess::{Direct, Encoded, Off, Queued};
     let count = WARM + STRETCHES * STRETCH;
     let values: Vec<_> = (0..count).map(|it| Arc::new(position(it))).collect();
-    for in_process in EVERY_WAY {
+    for in_process in [Off, Direct, Queued, Encoded] {
         for by in By::ALL {
             let how = How {
                 in_process,
                 by,
                 ..USUAL
             };
-            assert_eq!(median(how, position), 0, "{how:?}");
-            let made = median_written(how, |writer, number| {
+            let made = made_by(how, |writer, number| {
                 let value = Arc::clone(&values[number as usize]);
                 writer.write_shared(value).unwrap();
             });
             assert_eq!(made, 0, "{how:?}, shared");
+            if matches!(in_process, Queued | Encoded) {
+                assert_eq!(made_for(how, position), 0, "{how:?}");
+            }
         }
     }
 }
@@ -394,8 +395,8 @@ fn write_and_take_allocate_nothing_in_steady_state() {
                     by,
                     ..usual
                 };
-                assert_eq!(median(how, position), 0, "{how:?}");
-                assert_eq!(median(how, track), 0, "{how:?}, with keys");
+                assert_eq!(made_for(how, position), 0, "{how:?}");
+                assert_eq!(made_for(how, track), 0, "{how:?}, with keys");
             }
         }
         let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 63_000];
