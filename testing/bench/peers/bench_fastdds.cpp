@@ -161,7 +161,7 @@ static void meet() {
 }
 
 static bool wait() {
-  fast::ConditionSeq met;
+  static fast::ConditionSeq met;
   return wait_set.wait(met, eprosima::fastrtps::Duration_t(10, 0)) == ReturnCode_t::RETCODE_OK;
 }
 

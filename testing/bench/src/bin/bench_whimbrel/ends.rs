@@ -55,8 +55,8 @@ pub(crate) fn has_listener(mode: &str) -> bool {
 /// A way in which a thread of the program waits for samples, by the calls that allocate nothing:
 /// with the room that it keeps for what comes, as programs of the peers have it.
 pub(crate) enum Way {
-    WaitSet(WaitSet, Vec<Condition>),
-    Take(Vec<Sample<Msg>>),
+    WaitSet(DataReader<Msg>, WaitSet, Vec<Condition>),
+    Take(DataReader<Msg>, Vec<Sample<Msg>>),
     Async(SampleStream<Msg>),
 }
 
@@ -69,25 +69,24 @@ impl Way {
                     reader.create_readcondition(unread, ViewStates::ANY, InstanceStates::ANY);
                 let wait_set = WaitSet::new();
                 wait_set.attach(condition);
-                Self::WaitSet(wait_set, Vec::new())
+                Self::WaitSet(reader.clone(), wait_set, Vec::new())
             }
-            "take" | "automatic" | "spinning" | "best-effort" => Self::Take(Vec::new()),
+            "take" | "automatic" | "spinning" | "best-effort" => {
+                Self::Take(reader.clone(), Vec::new())
+            }
             "async" | "automatic-async" => Self::Async(reader.stream()),
             _ => return Err(format!("no mode {name}")),
         })
     }
 
     /// Waits for samples and takes one; none where something else happened.
-    pub(crate) fn receive(
-        &mut self,
-        reader: &DataReader<Msg>,
-    ) -> Result<Option<Sample<Msg>>, Error> {
+    pub(crate) fn receive(&mut self) -> Result<Option<Sample<Msg>>, Error> {
         match self {
-            Self::WaitSet(wait_set, met) => {
+            Self::WaitSet(reader, wait_set, met) => {
                 wait_set.wait_into(PATIENCE, met)?;
                 reader.take_next_sample()
             }
-            Self::Take(taken) => {
+            Self::Take(reader, taken) => {
                 reader.take_timeout_into(1, PATIENCE, taken)?;
                 Ok(taken.pop())
             }

@@ -67,7 +67,7 @@ impl Ping {
                 let mut block = block_of(order);
                 while !block.is_done() {
                     block.send(&self.ends.writer)?;
-                    wait_for_answer(way, &self.ends.reader, &mut block)?;
+                    wait_for_answer(way, &mut block)?;
                 }
                 Ok(block.into_trips())
             }
@@ -75,13 +75,9 @@ impl Ping {
     }
 }
 
-fn wait_for_answer(
-    way: &mut Way,
-    reader: &DataReader<Msg>,
-    block: &mut Block,
-) -> Result<(), String> {
+fn wait_for_answer(way: &mut Way, block: &mut Block) -> Result<(), String> {
     loop {
-        let sample = way.receive(reader);
+        let sample = way.receive();
         let now = now_ns();
         let sample = sample.map_err(|error| format!("after {}: {error}", block.done()))?;
         if let Some(data) = sample.as_ref().and_then(|it| it.data())

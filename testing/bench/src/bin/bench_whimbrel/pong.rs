@@ -35,7 +35,7 @@ fn answer_all(ends: &Ends, way: &mut Way, rests: bool) -> Result<(), Error> {
         let received = if resting {
             first_of_block(&ends.reader)
         } else {
-            way.receive(&ends.reader)
+            way.receive()
         };
         match received {
             Ok(Some(sample)) => {
