@@ -77,13 +77,12 @@ pub(super) struct Figures {
     /// Of one with eight participants, eight writers and eight readers each, whose listeners were
     /// all called; NaN of peers, whose threads are judged by nobody.
     pub(super) threads_of_crowd: f64,
-    /// What it takes to start a program that does nothing, which the next two leave out.
+    /// What it takes to start a program that does nothing, which `match_ms` and `sample_ms` leave
+    /// out.
     pub(super) launch_ms: f64,
-    /// The time of cores that a raw process takes to begin, which that of matching leaves out.
-    pub(super) launch_cpu_ms: f64,
     /// From the start of a process until both sides know of each other's writer and reader.
     pub(super) match_ms: f64,
-    /// The time of cores that the process used until then; the rest it waited.
+    /// The time of cores that the process used until then, its launch included.
     pub(super) match_cpu_ms: f64,
     /// From the start of that process until its first sample was answered.
     pub(super) sample_ms: f64,

@@ -67,7 +67,6 @@ mod tests {
             threads_with_listener: threads,
             threads_of_crowd: threads,
             launch_ms: all,
-            launch_cpu_ms: all,
             match_ms: all,
             match_cpu_ms: all,
             sample_ms: all,

@@ -30,7 +30,6 @@ struct Round {
     threads_with_listener: f64,
     threads_of_crowd: f64,
     launch_ms: f64,
-    launch_cpu_ms: f64,
     match_ms: f64,
     match_cpu_ms: f64,
     sample_ms: f64,
@@ -43,7 +42,7 @@ struct Met {
     begun: Instant,
     /// From then on until both said that they are matched.
     took: Duration,
-    /// The time of cores that the second used until then.
+    /// The time of cores that the second used until then, from its launch on.
     cpu_ms: f64,
 }
 
@@ -153,7 +152,7 @@ pub(super) fn all(
             stage,
         })
         .collect();
-    let measured = in_turns(&starters, &raw, stage, rounds)?;
+    let measured = in_turns(&starters, stage, rounds)?;
     let idle = idle(&starters, &raw, stage)?;
     let mut figures = Vec::new();
     for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
@@ -168,7 +167,6 @@ pub(super) fn all(
             threads_with_listener: median(|it| it.threads_with_listener),
             threads_of_crowd: median(|it| it.threads_of_crowd),
             launch_ms: median(|it| it.launch_ms),
-            launch_cpu_ms: median(|it| it.launch_cpu_ms),
             match_ms: median(|it| it.match_ms),
             match_cpu_ms: median(|it| it.match_cpu_ms),
             sample_ms: median(|it| it.sample_ms),
@@ -184,14 +182,12 @@ pub(super) fn all(
 /// What `rounds` rounds of each give, in which they take turns.
 fn in_turns(
     starters: &[Starter<'_>],
-    raw: &Path,
     stage: &Stage,
     rounds: usize,
 ) -> Result<Vec<Vec<Round>>, String> {
     let mut measured = vec![Vec::new(); starters.len()];
     for round in 0..rounds {
         let launch_ms = launch_ms(stage)?;
-        let launch_cpu_ms = idle_raw(raw, stage)?.usage().cpu_ns as f64 / 1e6;
         for turn in 0..starters.len() {
             let at = (turn + round) % starters.len();
             let starter = &starters[at];
@@ -202,16 +198,16 @@ fn in_turns(
             let sample = met.first_sample()?;
             let since_launch = |it: Duration| (it.as_secs_f64() * 1e3 - launch_ms).max(0.0);
             let threads_with_listener = met.threads()? as f64;
-            let (took, cpu_ms) = (met.took, met.cpu_ms);
+            let (match_ms, match_cpu_ms) = (since_launch(met.took), met.cpu_ms);
             drop(met);
+            let threads_of_crowd = starter.crowd(domain)?;
             let figures = Round {
                 launch_ms,
-                launch_cpu_ms,
-                match_ms: since_launch(took),
-                match_cpu_ms: (cpu_ms - launch_cpu_ms).max(0.0),
+                match_ms,
+                match_cpu_ms,
                 sample_ms: since_launch(sample),
                 threads_with_listener,
-                threads_of_crowd: starter.crowd(domain)?,
+                threads_of_crowd,
                 ..held
             };
             eprintln!("round {round}, {}: {figures:?}", starter.who.name());

@@ -3,8 +3,7 @@
 //! Products take turns in rounds; the figures are medians of the rounds. Work at idle is that of
 //! one stretch, in which pairs of all products are watched at the same time, as they mostly sleep.
 //! What the system takes of it follows from a raw process beside them, whose threads are woken as
-//! seldom: so much for each wait and its calls. What a start waits for is what remains of its time
-//! beside that of cores.
+//! seldom: so much for each wait and its calls.
 //!
 //! Whimbrel takes part twice: built for small processes, which is what is judged beside the peers,
 //! and built for speed, as in all other benches. Both are one small program, as the peers' are.
@@ -68,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 }
 
 /// What is shown of a product, in order.
-fn named(figures: &Figures) -> [(&'static str, f64); 17] {
+fn named(figures: &Figures) -> [(&'static str, f64); 16] {
     [
         ("resident_kib", figures.resident_kib),
         ("private_kib", figures.private_kib),
@@ -78,7 +77,6 @@ fn named(figures: &Figures) -> [(&'static str, f64); 17] {
         ("threads_with_listener", figures.threads_with_listener),
         ("threads_of_crowd", figures.threads_of_crowd),
         ("launch_ms", figures.launch_ms),
-        ("launch_cpu_ms", figures.launch_cpu_ms),
         ("match_ms", figures.match_ms),
         ("match_cpu_ms", figures.match_cpu_ms),
         ("sample_ms", figures.sample_ms),
