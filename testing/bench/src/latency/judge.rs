@@ -108,12 +108,14 @@ impl Judge<'_> {
 
     fn large(&self) -> Vec<Goal> {
         let (placement, mode) = (Placement::TwoCores, Mode::Large);
-        let quick = self.of_peers(placement, mode, ("p50", 0.5), LARGE_OF_PEERS);
+        let of_peers = [("p50", 0.5, LARGE_OF_PEERS), ("p99", 0.99, 1.0)]
+            .into_iter()
+            .filter_map(|(label, it, bound)| self.of_peers(placement, mode, (label, it), bound));
         // Users get the buffers that we ask for, or those of a system that grants no more.
         let steady = [mode, Mode::LargeSystemBuffers]
             .into_iter()
             .filter_map(|it| self.steady(placement, it));
-        quick.into_iter().chain(steady).collect()
+        of_peers.chain(steady).collect()
     }
 
     /// The tail of one of our modes beside its median.
@@ -133,30 +135,36 @@ impl Judge<'_> {
             } else {
                 Mode::InProcess
             };
-            [self.quick_here(mode, *size), self.quicker_here(mode, *size)]
+            [
+                self.quick_here(mode, *size),
+                self.quicker_here(mode, *size, ("p50", 0.5)),
+                self.quicker_here(mode, *size, ("p99", 0.99)),
+            ]
         });
         goals.flatten().collect()
     }
 
-    fn us_here(&self, product: Product, mode: Mode, size: usize) -> Option<f64> {
-        self.us(Placement::Free, product, mode, size, 0.5)
-    }
-
     fn quick_here(&self, mode: Mode, size: usize) -> Option<Goal> {
-        let ours = self.us_here(Product::Whimbrel, mode, size)?;
+        let ours = self.us(Placement::Free, Product::Whimbrel, mode, size, 0.5)?;
         let name = format!("latency.{}.p50-us", mode.name());
         let figure = (ours, format!("{size} B"));
         Goal::worst(name, [figure], Side::AtMost, IN_PROCESS_US)
     }
 
     /// Beside the peers, by what they have.
-    fn quicker_here(&self, mode: Mode, size: usize) -> Option<Goal> {
-        let ours = self.us_here(Product::Whimbrel, mode, size)?;
+    fn quicker_here(
+        &self,
+        mode: Mode,
+        size: usize,
+        (label, quantile): (&str, f64),
+    ) -> Option<Goal> {
+        let us = |product, mode| self.us(Placement::Free, product, mode, size, quantile);
+        let ours = us(Product::Whimbrel, mode)?;
         let figures = [Product::Cyclone, Product::FastDds].map(|peer| {
-            let theirs = self.us_here(peer, Mode::InProcess, size)?;
+            let theirs = us(peer, Mode::InProcess)?;
             Some((ours / theirs, format!("{size} B, {}", peer.name())))
         });
-        let name = format!("latency.{}.p50-of-peers", mode.name());
+        let name = format!("latency.{}.{label}-of-peers", mode.name());
         Goal::worst(name, figures.into_iter().flatten(), Side::Below, 1.0)
     }
 
@@ -367,8 +375,21 @@ mod tests {
     #[test]
     fn large_samples_are_quick_and_steady() {
         let (two_cores, large) = (Placement::TwoCores, Mode::Large);
-        check_placed(two_cores, large, [69, 100], Kind::Large, &[true, true]);
-        check_placed(two_cores, large, [80, 100], Kind::Large, &[false, true]);
+        check_placed(two_cores, large, [69, 100], Kind::Large, &[true; 3]);
+        check_placed(
+            two_cores,
+            large,
+            [80, 100],
+            Kind::Large,
+            &[false, true, true],
+        );
+        check_placed(
+            two_cores,
+            large,
+            [100, 100],
+            Kind::Large,
+            &[false, false, true],
+        );
         check_placed(Placement::OneCore, large, [80, 100], Kind::Large, &[]);
         // With the buffers that users get, and with those that nobody has raised.
         for mode in [large, Mode::LargeSystemBuffers] {
@@ -388,9 +409,9 @@ mod tests {
     #[test]
     fn within_a_process_the_bound_is_absolute_and_the_peers_are_slower() {
         let (free, mode) = (Placement::Free, Mode::InProcess);
-        check_placed(free, mode, [1, 100], Kind::InProcess, &[false, true]);
-        check_placed(free, mode, [0, 100], Kind::InProcess, &[true, true]);
-        check_placed(free, mode, [100, 100], Kind::InProcess, &[false, false]);
+        check_placed(free, mode, [1, 100], Kind::InProcess, &[false, true, true]);
+        check_placed(free, mode, [0, 100], Kind::InProcess, &[true; 3]);
+        check_placed(free, mode, [100, 100], Kind::InProcess, &[false; 3]);
     }
 
     #[test]
