@@ -93,6 +93,7 @@ mod tests {
             steady: share(percent),
             idle: share(percent / 100.0),
             crowded,
+            wait_us: None,
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use whimbrel_rig::process::Process;
 
 use crate::arguments::Arguments;
-use crate::contestant::{Contestant, Product, Programs, USUAL};
+use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
 use crate::machine;
 use crate::pair::{ENDING, Pair};
 use crate::placement::Placement;
@@ -42,6 +42,19 @@ const TRIPS: usize = 100;
 /// Processes that are always busy, for each core.
 const BUSY_PER_CORE: usize = 2;
 
+/// Raw sockets where it is crowded, by which waits are told from calls: one that waits, and one
+/// that makes the same calls and never does.
+const RAW: [Contestant; 2] = [
+    Contestant {
+        product: Product::Raw,
+        mode: Mode::Blocking,
+    },
+    Contestant {
+        product: Product::Raw,
+        mode: Mode::Calls,
+    },
+];
+
 /// Runs the bench and gives what it found.
 ///
 /// # Errors
@@ -67,7 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let contestants = contestants();
     let contestants = contestants.as_slice();
     let calm = calm(&programs, contestants, length)?;
-    let crowded = crowded(&programs, contestants, starts)?;
+    let mut crowded = crowded(&programs, &[contestants, &RAW].concat(), starts)?;
+    let raw = crowded.split_off(contestants.len());
+    let wait_us = rows::wait_us(&raw);
     let rows: Vec<Row> = contestants
         .iter()
         .zip(calm.into_iter().zip(crowded))
@@ -76,6 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
             steady,
             idle,
             crowded,
+            wait_us,
         })
         .collect();
     machine::note_end(&mut facts);
@@ -216,7 +232,6 @@ fn take_turns(pairs: &mut [Pair], all: &mut [Crowded]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestant::Mode;
 
     #[test]
     fn every_way_of_receiving_is_played_with_and_without_polling() {

@@ -5,9 +5,12 @@ use std::time::Duration;
 use whimbrel_rig::process::Usage;
 
 use crate::contestant::{Mode, Product};
-use crate::parts::Parts;
+use crate::parts::{self, Parts};
 use crate::report::{Record, Table};
 use crate::spread::Spread;
+
+/// Names of the parts where it is crowded in CSV and JSON.
+const CROWDED: [&str; 3] = ["crowded_calls_us", "crowded_wakes_us", "crowded_own_us"];
 
 /// What a process used of one core.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,11 +67,17 @@ impl Crowded {
         self.used.cpu_ns as f64 / 1000.0 / self.messages.max(1) as f64
     }
 
-    /// Of that, our own work; the rest is the system's calls and wake-ups. NaN where too little was
-    /// used to be split.
-    fn own_us(&self) -> f64 {
-        Parts::of(self.used, self.messages, None).map_or(f64::NAN, |it| it.own_us)
+    /// How often threads waited for each message.
+    fn waits(&self) -> f64 {
+        self.used.waits as f64 / self.messages.max(1) as f64
     }
+}
+
+/// Time on cores for one wait with its wake-up, in microseconds, by raw sockets that are crowded
+/// too: one that waits, and one that makes the same calls and never does.
+pub(super) fn wait_us(raw: &[Crowded]) -> Option<f64> {
+    let [waiting, calling] = raw else { return None };
+    parts::wait_us(waiting.cpu_us(), calling.cpu_us(), waiting.waits())
 }
 
 /// What one way of waiting costs.
@@ -79,12 +88,19 @@ pub(super) struct Row {
     pub(super) steady: Share,
     pub(super) idle: Share,
     pub(super) crowded: Crowded,
+    /// What one wait takes where it is crowded, if that is known.
+    pub(super) wait_us: Option<f64>,
 }
 
 impl Row {
+    /// Where the time on cores goes for each message where it is crowded.
+    fn parts(&self) -> Option<Parts> {
+        Parts::of(self.crowded.used, self.crowded.messages, self.wait_us)
+    }
+
     pub(super) fn record(&self) -> Record {
         let spread = &self.crowded.spread;
-        Record::new()
+        let record = Record::new()
             .text("product", Product::Whimbrel.name())
             .text("mode", self.mode.name())
             .number("steady_percent", self.steady.percent())
@@ -93,8 +109,8 @@ impl Row {
             .number("crowded_p50_us", spread.us(0.5))
             .number("crowded_p90_us", spread.us(0.9))
             .number("crowded_p99_us", spread.us(0.99))
-            .number("crowded_cpu_us", self.crowded.cpu_us())
-            .number("crowded_own_us", self.crowded.own_us())
+            .number("crowded_cpu_us", self.crowded.cpu_us());
+        Parts::record(self.parts(), CROWDED, record)
     }
 }
 
@@ -109,11 +125,13 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "p90 us",
         "p99 us",
         "us of cores each",
-        "of it our own",
+        "of it calls",
+        "wake-ups",
+        "our own",
     ];
     let line = |row: &Row| {
         let spread = &row.crowded.spread;
-        vec![
+        let mut line = vec![
             row.mode.name().to_owned(),
             format!("{:.2}", row.steady.percent()),
             format!("{:.2}", row.steady.system_percent()),
@@ -122,8 +140,9 @@ pub(super) fn table(rows: &[Row]) -> Table {
             format!("{:.2}", spread.us(0.9)),
             format!("{:.2}", spread.us(0.99)),
             format!("{:.2}", row.crowded.cpu_us()),
-            format!("{:.2}", row.crowded.own_us()),
-        ]
+        ];
+        line.extend(Parts::cells(row.parts(), row.crowded.cpu_us()));
+        line
     };
     Table {
         title: "both processes".to_owned(),
@@ -148,10 +167,34 @@ mod tests {
         assert!(share.percent() == 6.0 && share.system_percent().is_nan());
         share.add(used(300_000_000), Duration::from_secs(10));
         assert_eq!((share.percent(), share.system_percent()), (4.0, 3.0));
-        let mut crowded = Crowded::default();
-        crowded.add_round(&[1000], 50_000, used(300_000_000));
-        assert!(crowded.cpu_us() == 3.0 && crowded.own_us().is_nan());
-        crowded.add_round(&[1000], 50_000, used(500_000_000));
-        assert_eq!((crowded.cpu_us(), crowded.own_us()), (4.0, 1.0));
+    }
+
+    #[test]
+    fn where_it_is_crowded_waits_are_told_from_calls_by_raw_sockets() {
+        let crowded = |cpu_ns, waits| {
+            let mut crowded = Crowded::default();
+            let used = Usage {
+                cpu_ns,
+                system_ns: cpu_ns / 4 * 3,
+                waits,
+                ..Usage::default()
+            };
+            crowded.add_round(&[1000], 100_000, used);
+            crowded
+        };
+        // For 200,000 messages.
+        let raw = [crowded(600_000_000, 200_000), crowded(400_000_000, 0)];
+        let row = |cpu_ns| Row {
+            mode: Mode::Take,
+            steady: Share::default(),
+            idle: Share::default(),
+            crowded: crowded(cpu_ns, 200_000),
+            wait_us: wait_us(&raw),
+        };
+        let parts = row(800_000_000).parts().unwrap();
+        assert_eq!((parts.calls_us, parts.wakes_us), (Some(2.0), Some(1.0)));
+        assert_eq!(parts.own_us, 1.0);
+        assert_eq!(row(100_000_000).parts(), None);
+        assert_eq!(wait_us(&[]), None);
     }
 }
