@@ -399,7 +399,7 @@ fn write_and_take_allocate_nothing_in_steady_state() {
                 assert_eq!(made_for(how, track), 0, "{how:?}, with keys");
             }
         }
-        let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 63_000];
+        let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000, 63_000];
         check_pictures(usual, &sizes);
     }
     streams_allocate_nothing();

@@ -108,14 +108,13 @@ impl Judge<'_> {
 
     fn large(&self) -> Vec<Goal> {
         let (placement, mode) = (Placement::TwoCores, Mode::Large);
-        let of_peers = [("p50", 0.5, LARGE_OF_PEERS), ("p99", 0.99, 1.0)]
-            .into_iter()
-            .filter_map(|(label, it, bound)| self.of_peers(placement, mode, (label, it), bound));
+        let quick = self.of_peers(placement, mode, ("p50", 0.5), LARGE_OF_PEERS);
+        let tail = self.of_peers(placement, mode, ("p99", 0.99), 1.0);
         // Users get the buffers that we ask for, or those of a system that grants no more.
         let steady = [mode, Mode::LargeSystemBuffers]
             .into_iter()
             .filter_map(|it| self.steady(placement, it));
-        of_peers.chain(steady).collect()
+        quick.into_iter().chain(tail).chain(steady).collect()
     }
 
     /// The tail of one of our modes beside its median.

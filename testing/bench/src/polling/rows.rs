@@ -167,6 +167,18 @@ mod tests {
         assert!(share.percent() == 6.0 && share.system_percent().is_nan());
         share.add(used(300_000_000), Duration::from_secs(10));
         assert_eq!((share.percent(), share.system_percent()), (4.0, 3.0));
+        let mut row = Row {
+            mode: Mode::Take,
+            steady: share,
+            idle: share,
+            crowded: Crowded::default(),
+            wait_us: None,
+        };
+        row.crowded.add_round(&[1000], 50_000, used(300_000_000));
+        assert!(row.crowded.cpu_us() == 3.0 && row.parts().is_none());
+        row.crowded.add_round(&[1000], 50_000, used(500_000_000));
+        let own_us = row.parts().unwrap().own_us;
+        assert_eq!((row.crowded.cpu_us(), own_us), (4.0, 1.0));
     }
 
     #[test]
