@@ -38,6 +38,16 @@ impl Spread {
         let _ = self.halves.add(&round);
     }
 
+    /// How many times the median of `other` ours is, whose rounds were run by turns with ours: the
+    /// middle of what it is in each round. Machines have speeds that they keep for a while; medians
+    /// over all rounds fall into one or the other by chance, those of one round into the same.
+    ///
+    /// Not a number where there is no such round.
+    pub fn p50_of(&self, other: &Self) -> f64 {
+        let rounds = self.round_p50s_us.iter().zip(&other.round_p50s_us);
+        median(rounds.map(|(ours, theirs)| ours / theirs).collect())
+    }
+
     /// Messages counted.
     pub fn count(&self) -> u64 {
         self.halves.len()
@@ -67,6 +77,42 @@ impl Spread {
         }
         (of(f64::min, f64::INFINITY), of(f64::max, 0.0))
     }
+}
+
+/// What is compared of two latencies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Quantile {
+    /// Medians, round by round.
+    P50,
+    /// Tails, over all rounds.
+    P99,
+}
+
+impl Quantile {
+    /// All.
+    pub(crate) const ALL: [Self; 2] = [Self::P50, Self::P99];
+
+    /// As goals call it.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+        }
+    }
+
+    /// How many times that of `theirs` it is of `ours`.
+    pub(crate) fn ratio(self, ours: &Spread, theirs: &Spread) -> f64 {
+        match self {
+            Self::P50 => ours.p50_of(theirs),
+            Self::P99 => ours.us(0.99) / theirs.us(0.99),
+        }
+    }
+}
+
+/// The one in the middle, of two the larger; not a number where there is none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Three digits of each value are kept.
@@ -112,11 +158,31 @@ mod tests {
     }
 
     #[test]
+    fn medians_are_compared_round_by_round() {
+        let (mut ours, mut theirs) = (Spread::default(), Spread::default());
+        // A machine of two speeds, and one round in which it changed.
+        for (us, their_us) in [(110, 100), (165, 150), (110, 150), (110, 100), (165, 150)] {
+            ours.add_round(&[us * 2000; 3]);
+            theirs.add_round(&[their_us * 2000; 3]);
+        }
+        close(ours.us(0.5) / theirs.us(0.5), 110.0 / 150.0);
+        close(ours.p50_of(&theirs), 1.1);
+        close(theirs.p50_of(&ours), 1.0 / 1.1);
+        assert!(ours.p50_of(&Spread::default()).is_nan());
+    }
+
+    #[test]
     fn nothing_measured_is_no_latency() {
         let mut spread = Spread::default();
         spread.add_round(&[]);
         assert_eq!((spread.count(), spread.us(0.5)), (0, 0.0));
         assert_eq!(spread.round_p50s_us(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn the_median_is_the_one_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert!(median(Vec::new()).is_nan());
     }
 
     #[test]

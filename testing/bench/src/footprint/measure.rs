@@ -11,6 +11,7 @@ use super::size;
 use crate::contestant::{Product, Programs};
 use crate::parts;
 use crate::protocol::{ANSWERED, READY};
+use crate::spread::median;
 use crate::stage::Stage;
 
 /// How long it may take to begin, to meet, or to make all readers.
@@ -285,11 +286,6 @@ fn launch_ms(stage: &Stage) -> Result<f64, String> {
     Ok(median(times))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,11 +307,5 @@ mod tests {
         let dear = Idle::of_pair(used, usage(1_500_000, 10));
         assert!(dear.system_ms.is_nan(), "{dear:?}");
         assert!(Idle::of_pair(used, usage(0, 0)).system_ms.is_nan());
-    }
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert!(median(Vec::new()).is_nan());
     }
 }

@@ -1,10 +1,13 @@
 //! The goals of latency: ratios within the run; absolute only where nobody else is the measure.
+//!
+//! Medians are compared round by round ([`Spread::p50_of`]), tails over all rounds.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
 use crate::contestant::{Mode, Product};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
+use crate::spread::{Quantile, Spread};
 
 /// Whimbrel's modes that block.
 const MODES: [Mode; 4] = [Mode::Listener, Mode::WaitSet, Mode::Take, Mode::Async];
@@ -53,6 +56,9 @@ const OF_SPINNING: f64 = 1.4;
 /// Median with polling at most this many times that without, where polling cannot help.
 const OF_BLOCKING: f64 = 1.03;
 
+/// Who is compared, and how they receive.
+type Who = (Product, Mode);
+
 /// Every goal for which something was measured, by its worst size.
 pub(super) fn goals(rows: &[Row], part: &Part) -> Vec<Goal> {
     let judge = Judge { rows, part };
@@ -90,9 +96,8 @@ impl Judge<'_> {
                 goals.extend(self.of_own(*placement, *mode, Mode::Listener, OF_LISTENER));
             }
             for mode in MODES.into_iter().chain(polling()) {
-                for quantile in [("p50", 0.5), ("p99", 0.99)] {
-                    goals.extend(self.of_peers(*placement, mode, quantile, 1.0));
-                }
+                let beside = |it| self.of_peers(*placement, mode, it, 1.0);
+                goals.extend(Quantile::ALL.into_iter().filter_map(beside));
             }
         }
         goals
@@ -108,8 +113,8 @@ impl Judge<'_> {
 
     fn large(&self) -> Vec<Goal> {
         let (placement, mode) = (Placement::TwoCores, Mode::Large);
-        let quick = self.of_peers(placement, mode, ("p50", 0.5), LARGE_OF_PEERS);
-        let tail = self.of_peers(placement, mode, ("p99", 0.99), 1.0);
+        let quick = self.of_peers(placement, mode, Quantile::P50, LARGE_OF_PEERS);
+        let tail = self.of_peers(placement, mode, Quantile::P99, 1.0);
         // Users get the buffers that we ask for, or those of a system that grants no more.
         let steady = [mode, Mode::LargeSystemBuffers]
             .into_iter()
@@ -120,8 +125,8 @@ impl Judge<'_> {
     /// The tail of one of our modes beside its median.
     fn steady(&self, placement: Placement, mode: Mode) -> Option<Goal> {
         let figures = self.part.sizes.iter().filter_map(|size| {
-            let of = |quantile| self.us(placement, Product::Whimbrel, mode, *size, quantile);
-            Some((of(0.99)? / of(0.5)?, format!("{size} B")))
+            let spread = self.spread(placement, (Product::Whimbrel, mode), *size)?;
+            Some((spread.us(0.99) / spread.us(0.5), format!("{size} B")))
         });
         let name = format!("latency.{placement}.{}.p99-of-p50", mode.name());
         Goal::worst(name, figures, Side::AtMost, LARGE_STEADY)
@@ -136,47 +141,47 @@ impl Judge<'_> {
             };
             [
                 self.quick_here(mode, *size),
-                self.quicker_here(mode, *size, ("p50", 0.5)),
-                self.quicker_here(mode, *size, ("p99", 0.99)),
+                self.quicker_here(mode, *size, Quantile::P50),
+                self.quicker_here(mode, *size, Quantile::P99),
             ]
         });
         goals.flatten().collect()
     }
 
     fn quick_here(&self, mode: Mode, size: usize) -> Option<Goal> {
-        let ours = self.us(Placement::Free, Product::Whimbrel, mode, size, 0.5)?;
+        let ours = self.spread(Placement::Free, (Product::Whimbrel, mode), size)?;
         let name = format!("latency.{}.p50-us", mode.name());
-        let figure = (ours, format!("{size} B"));
+        let figure = (ours.us(0.5), format!("{size} B"));
         Goal::worst(name, [figure], Side::AtMost, IN_PROCESS_US)
     }
 
     /// Beside the peers, by what they have.
-    fn quicker_here(
-        &self,
-        mode: Mode,
-        size: usize,
-        (label, quantile): (&str, f64),
-    ) -> Option<Goal> {
-        let us = |product, mode| self.us(Placement::Free, product, mode, size, quantile);
-        let ours = us(Product::Whimbrel, mode)?;
+    fn quicker_here(&self, mode: Mode, size: usize, quantile: Quantile) -> Option<Goal> {
+        let ours = (Product::Whimbrel, mode);
         let figures = [Product::Cyclone, Product::FastDds].map(|peer| {
-            let theirs = us(peer, Mode::InProcess)?;
-            Some((ours / theirs, format!("{size} B, {}", peer.name())))
+            let theirs = (peer, Mode::InProcess);
+            let ratio = self.ratio(Placement::Free, size, quantile, ours, theirs)?;
+            Some((ratio, format!("{size} B, {}", peer.name())))
         });
-        let name = format!("latency.{}.{label}-of-peers", mode.name());
+        let name = format!("latency.{}.{}-of-peers", mode.name(), quantile.label());
         Goal::worst(name, figures.into_iter().flatten(), Side::Below, 1.0)
     }
 
-    fn us(
+    fn spread(&self, placement: Placement, (product, mode): Who, size: usize) -> Option<&Spread> {
+        let row = find(self.rows, placement, product, mode, size)?;
+        Some(&row.spread)
+    }
+
+    fn ratio(
         &self,
         placement: Placement,
-        product: Product,
-        mode: Mode,
         size: usize,
-        quantile: f64,
+        quantile: Quantile,
+        ours: Who,
+        theirs: Who,
     ) -> Option<f64> {
-        let row = find(self.rows, placement, product, mode, size)?;
-        Some(row.spread.us(quantile))
+        let of = |who| self.spread(placement, who, size);
+        Some(quantile.ratio(of(ours)?, of(theirs)?))
     }
 
     fn of_raw(&self, placement: Placement, mode: Mode, raw_mode: Mode, bound: f64) -> Option<Goal> {
@@ -184,9 +189,9 @@ impl Judge<'_> {
             placement != Placement::TwoHosts || **size <= OF_RAW_TWO_HOSTS_BYTES_MAX
         };
         let figures = self.part.sizes.iter().filter(alike).filter_map(|size| {
-            let ours = self.us(placement, Product::Whimbrel, mode, *size, 0.5)?;
-            let raw = self.us(placement, Product::Raw, raw_mode, *size, 0.5)?;
-            Some((ours / raw, format!("{size} B")))
+            let (ours, raw) = ((Product::Whimbrel, mode), (Product::Raw, raw_mode));
+            let ratio = self.ratio(placement, *size, Quantile::P50, ours, raw)?;
+            Some((ratio, format!("{size} B")))
         });
         let (ours, theirs) = (mode.name(), raw_mode.name());
         let name = format!("latency.{placement}.{ours}.p50-of-raw-{theirs}");
@@ -196,8 +201,9 @@ impl Judge<'_> {
     /// One of our modes beside another.
     fn of_own(&self, placement: Placement, mode: Mode, other: Mode, bound: f64) -> Option<Goal> {
         let figures = self.part.sizes.iter().filter_map(|size| {
-            let of = |mode| self.us(placement, Product::Whimbrel, mode, *size, 0.5);
-            Some((of(mode)? / of(other)?, format!("{size} B")))
+            let [ours, others] = [mode, other].map(|it| (Product::Whimbrel, it));
+            let ratio = self.ratio(placement, *size, Quantile::P50, ours, others)?;
+            Some((ratio, format!("{size} B")))
         });
         let (mode, other) = (mode.name(), other.name());
         let name = format!("latency.{placement}.{mode}.p50-of-{other}");
@@ -208,19 +214,21 @@ impl Judge<'_> {
         &self,
         placement: Placement,
         mode: Mode,
-        (label, quantile): (&str, f64),
+        quantile: Quantile,
         bound: f64,
     ) -> Option<Goal> {
+        let ours = (Product::Whimbrel, mode);
         let figures = self.part.sizes.iter().flat_map(|size| {
             [Product::Cyclone, Product::FastDds]
                 .into_iter()
                 .filter_map(move |peer| {
-                    let ours = self.us(placement, Product::Whimbrel, mode, *size, quantile)?;
-                    let peers = self.us(placement, peer, mode_of_peers(mode), *size, quantile)?;
-                    Some((ours / peers, format!("{size} B, {}", peer.name())))
+                    let theirs = (peer, mode_of_peers(mode));
+                    let ratio = self.ratio(placement, *size, quantile, ours, theirs)?;
+                    Some((ratio, format!("{size} B, {}", peer.name())))
                 })
         });
-        let name = format!("latency.{placement}.{}.{label}-of-peers", mode.name());
+        let (mode, label) = (mode.name(), quantile.label());
+        let name = format!("latency.{placement}.{mode}.{label}-of-peers");
         let side = if bound < 1.0 {
             Side::AtMost
         } else {
@@ -295,6 +303,33 @@ mod tests {
             .map(|(name, met)| ((*name).to_owned(), *met))
             .collect();
         assert_eq!(judged, wanted);
+    }
+
+    #[test]
+    fn medians_are_compared_by_round_and_tails_over_all() {
+        let order = Order {
+            size: SIZE,
+            count: 10,
+            warm: 0,
+        };
+        let mut rows = [
+            row(Product::Whimbrel, Mode::Listener, 100),
+            row(Product::Whimbrel, Mode::Take, 104),
+            row(Product::Cyclone, Mode::WaitSet, 120),
+        ];
+        // Half as fast for a while, in which the last of the rounds falls.
+        for (row, us) in rows.iter_mut().zip([[200, 200], [104, 208], [120, 200]]) {
+            for us in us {
+                row.add(&[us * 2000; 10], Usage::default(), order);
+            }
+        }
+        let wanted = [
+            ("latency.one-core.take.p50-of-listener", true),
+            ("latency.one-core.take.p50-of-peers", true),
+            ("latency.one-core.take.p99-of-peers", false),
+        ];
+        let wanted = wanted.map(|(name, met)| (name.to_owned(), met));
+        assert_eq!(judged(&rows, Kind::Usual), wanted);
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
     );
+    note(
+        "ratios of p50 in goals",
+        "the middle of those of the rounds".into(),
+    );
     note("payload", PAYLOAD.to_owned());
     note("form", arguments.form().to_owned());
     note("rounds", ROUNDS.to_string());
