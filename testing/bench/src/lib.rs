@@ -26,3 +26,4 @@ pub mod stage;
 pub mod stream;
 pub mod streamers;
 pub mod throughput;
+pub mod turns;

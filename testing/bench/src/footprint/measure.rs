@@ -13,6 +13,7 @@ use crate::parts;
 use crate::protocol::{ANSWERED, READY};
 use crate::spread::median;
 use crate::stage::Stage;
+use crate::turns;
 
 /// How long it may take to begin, to meet, or to make all readers.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -189,8 +190,7 @@ fn in_turns(
     let mut measured = vec![Vec::new(); starters.len()];
     for round in 0..rounds {
         let launch_ms = launch_ms(stage)?;
-        for turn in 0..starters.len() {
-            let at = (turn + round) % starters.len();
+        for at in turns::of_round(round, starters.len()) {
             let starter = &starters[at];
             // A domain of its own, so that nobody is remembered from an earlier round.
             let domain = 1 + round * starters.len() + at;

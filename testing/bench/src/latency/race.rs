@@ -1,7 +1,5 @@
 //! The race of one placement: everybody starts, then takes turns.
 
-use std::ops::Range;
-
 use whimbrel_rig::process::Usage;
 
 use super::plan::Part;
@@ -11,6 +9,7 @@ use crate::machine::Ticks;
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::stage::Stage;
+use crate::turns;
 
 /// Nanoseconds of a tick of `/proc/stat`. proc_stat(5).
 const TICK_NS: f64 = 1e7;
@@ -49,9 +48,10 @@ pub(super) fn run(
             for runner in &mut runners {
                 ours = ours.plus(runner.round(order)?.1);
             }
-            for turn in turns(runners.len(), part.rounds_of(start)) {
-                let (trips, used) = runners[turn].round(order)?;
-                of_size[turn].add(&trips, used, order);
+            let (rounds, count) = (part.rounds_of(start), runners.len());
+            for at in rounds.flat_map(|round| turns::of_round(round, count)) {
+                let (trips, used) = runners[at].round(order)?;
+                of_size[at].add(&trips, used, order);
                 ours = ours.plus(used);
             }
             if start + 1 == part.starts {
@@ -67,21 +67,4 @@ pub(super) fn run(
     let whole = (after.all - before.all).max(1) as f64;
     let rows = rows.into_iter().flatten().collect();
     Ok((rows, (100.0 * others / whole).max(0.0)))
-}
-
-/// Whose turn it is in `rounds`, one after the other; each begins with another one.
-fn turns(count: usize, rounds: Range<usize>) -> impl Iterator<Item = usize> {
-    rounds.flat_map(move |round| (0..count).map(move |at| (at + round) % count))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn everybody_has_a_turn_in_every_round() {
-        let turns: Vec<usize> = turns(3, 0..7).collect();
-        assert_eq!(turns.len(), 3 * 7);
-        assert_eq!(turns[..9], [0, 1, 2, 1, 2, 0, 2, 0, 1]);
-    }
 }

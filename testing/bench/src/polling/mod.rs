@@ -18,6 +18,7 @@ use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::report::Report;
 use crate::stage::Stage;
+use crate::turns;
 
 use rows::{Crowded, Row, Share};
 
@@ -140,8 +141,7 @@ fn calm(
     let mut pairs = start(programs, contestants, &stage)?;
     let mut shares = vec![[Share::default(); 2]; pairs.len()];
     for round in 0..ROUNDS {
-        for turn in 0..pairs.len() {
-            let at = (turn + round) % pairs.len();
+        for at in turns::of_round(round, pairs.len()) {
             let pair = &mut pairs[at];
             let [steady, idle] = &mut shares[at];
             add_share(steady, pair, |pair| stream(pair, length))?;
@@ -220,8 +220,7 @@ fn take_turns(pairs: &mut [Pair], all: &mut [Crowded]) -> Result<(), String> {
         warm: 10,
     };
     for round in 0..ROUNDS_CROWDED {
-        for turn in 0..pairs.len() {
-            let at = (turn + round) % pairs.len();
+        for at in turns::of_round(round, pairs.len()) {
             let (trips, used) = pairs[at].round(order)?;
             all[at].add_round(&trips, order.count + order.warm, used);
         }

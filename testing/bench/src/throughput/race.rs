@@ -13,6 +13,7 @@ use crate::placement::Placement;
 use crate::stage::Stage;
 use crate::stream::{Burst, Received, Sent};
 use crate::streamers::{Streamers, Streaming};
+use crate::turns;
 
 /// How long a reader may take to say what has arrived.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -124,8 +125,7 @@ pub(super) fn run(
         rate: 0,
     };
     for round in 0..plan.rounds {
-        for turn in 0..runners.len() {
-            let at = (turn + round) % runners.len();
+        for at in turns::of_round(round, runners.len()) {
             let (sent, received, used) = runners[at].burst(at_most)?;
             rows[at].add(sent, &received, used);
         }
