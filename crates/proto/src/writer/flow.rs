@@ -48,7 +48,24 @@ impl Writer {
     /// asked for an answer by the way.
     pub(super) fn wants_room_soon(&mut self) -> bool {
         self.leading_window_bytes().is_some()
-            && self.leading_paces().any(|pace| pace.wants_question())
+            && self.leading_paces().any(|pace| pace.until_question() == 0)
+    }
+
+    /// Octets of fragments of the change after `pushed` that may leave until a reader that keeps up
+    /// and answers at once is to be asked for an answer by the way. Of a change that is more than
+    /// its window it takes in some so while others leave, where otherwise one side would wait for
+    /// the other after each window. No answer of any other reader tells which question it is to.
+    pub(super) fn until_question(&mut self) -> u64 {
+        if self.leading_window_bytes().is_none() {
+            return u64::MAX;
+        }
+        let change = self.history.next_from(self.pushed.next());
+        let bytes = change.map_or(0, |it| it.payload_in(self.forms.shared()).len());
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let prompt = self.leading_paces().filter(|pace| pace.is_prompt());
+        let overrun = prompt.filter(|pace| pace.window_bytes() < bytes);
+        let until = overrun.map(|pace| pace.until_question()).min();
+        until.unwrap_or(u64::MAX)
     }
 
     /// Octets of fragments that may leave to all readers now.
@@ -78,8 +95,10 @@ mod tests {
     use super::super::tests::{Sent, acknack, change, matched, writer};
     use super::*;
     use crate::peer::MatchedReader;
+    use alloc::vec::Vec;
     use whimbrel_base::guid::{Guid, GuidPrefix};
     use whimbrel_base::time::Duration;
+    use whimbrel_base::vendor::VendorId;
 
     const NOW: Instant = Instant(1_000_000_000);
 
@@ -163,16 +182,66 @@ mod tests {
         writer.handle_matched(NOW, other);
         writer.poll_transmit(NOW, &mut sent);
         writer.write(NOW, change(1_000_000)).unwrap();
-        let mut asked = 0;
+        let mut asked = Vec::new();
         for step in 0..40u64 {
             let now = NOW.after(Duration::from_micros(100 * step as i64));
             writer.poll_transmit(now, &mut sent);
             let words = sent.words();
-            asked += words.iter().filter(|it| **it == "heartbeatfrag").count();
+            asked.push(words.iter().filter(|it| **it == "heartbeatfrag").count());
             let count = 1 + step as i32;
             let _ = writer.handle_acknack(now, quick, &acknack(1, &[], count));
         }
-        assert_eq!(asked, 1);
+        // By the way while the first window left, and at its end.
+        assert_eq!(asked[0], 4);
+        assert_eq!(asked[1..].iter().sum::<usize>(), 0);
+    }
+
+    /// Fragments of a large change that leave at once, and questions by the way, to a reader of
+    /// `vendor`; then the same once it has answered one of them.
+    fn asked_by_the_way(vendor: VendorId, bytes: usize) -> [[usize; 2]; 2] {
+        let mut writer = writer(|config| config.bytes_per_second_max = 1);
+        let mut reader = matched(true, false);
+        reader.vendor = vendor;
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        // It has answered what it was asked when it was matched.
+        writer.poll_transmit(NOW, &mut Sent::default());
+        let answer = acknack(1, &[], 1);
+        writer.handle_acknack(NOW, guid, &answer).unwrap();
+        writer.write(NOW, change(bytes)).unwrap();
+        let mut leave = |answers: i32| {
+            let now = NOW.after(Duration::from_micros(i64::from(answers)));
+            if answers > 0 {
+                let answer = acknack(1, &[], 1 + answers);
+                writer.handle_acknack(now, guid, &answer).unwrap();
+            }
+            let mut sent = Sent::default();
+            writer.poll_transmit(now, &mut sent);
+            let words = sent.words();
+            ["frag", "heartbeatfrag"].map(|it| words.iter().filter(|word| **word == it).count())
+        };
+        [leave(0), leave(1)]
+    }
+
+    #[test]
+    fn of_a_change_beyond_its_window_a_reader_takes_in_some_while_others_leave() {
+        let [[left, asked], [more, again]] = asked_by_the_way(VendorId::WHIMBREL, 1_000_000);
+        assert_eq!(asked, 4, "three by the way, one at the end of {left}");
+        // The first question was about a quarter of them, so as many follow and no more.
+        assert!(
+            (left / 4 - 1..=left / 4 + 1).contains(&more),
+            "{more} after {left}"
+        );
+        assert_eq!(again, 1);
+    }
+
+    #[test]
+    fn who_may_answer_to_any_question_is_asked_only_at_the_end_of_a_window() {
+        let [[left, asked], _] = asked_by_the_way(VendorId::UNKNOWN, 1_000_000);
+        assert!(left > 150 && asked == 1, "{asked} in {left}");
+        // What fits in a window waits for nobody.
+        let [[_, asked], _] = asked_by_the_way(VendorId::WHIMBREL, 100_000);
+        assert_eq!(asked, 0);
     }
 
     #[test]

@@ -228,11 +228,19 @@ impl Pace {
         self.note_question(now, order);
     }
 
-    /// True when the reader is to be asked for an answer by the way.
-    pub(super) fn wants_question(&self) -> bool {
+    /// Octets that may leave until the reader is to be asked for an answer by the way.
+    pub(super) fn until_question(&self) -> u64 {
         let part = self.window_bytes.wrapping_div(QUESTIONS_PER_WINDOW);
-        let rest = self.window_bytes.saturating_sub(part);
-        self.tokens < signed(rest) && self.spent.saturating_sub(self.questioned) >= part
+        let rest = signed(self.window_bytes.saturating_sub(part));
+        let until_short = self.tokens.saturating_sub(rest).saturating_add(1);
+        let until_short = u64::try_from(until_short).unwrap_or(0);
+        let unasked = self.spent.saturating_sub(self.questioned);
+        until_short.max(part.saturating_sub(unasked))
+    }
+
+    /// It answers every question at once.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.prompt
     }
 
     /// The reader is asked for an answer by the way.

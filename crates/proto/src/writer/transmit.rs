@@ -73,10 +73,45 @@ impl Writer {
         message: &mut MessageBuilder,
         outbox: &mut impl Outbox,
     ) -> bool {
+        loop {
+            let before = self.push_next;
+            if self.push_until_question(now, message, outbox) {
+                return true;
+            }
+            let goes_on = self.push_next > before && self.push_room(now) > 0;
+            if !goes_on || self.until_question() > 0 {
+                break;
+            }
+            self.ask_within(now, message, outbox);
+            self.note_question_to_all(now);
+        }
+        if self.config.reliable && self.somebody_is_to_be_asked(now) {
+            self.ask_within(now, message, outbox);
+            let order = self.pushes.sent();
+            for reader in self.readers.values_mut() {
+                reader.pace.ask(now, order);
+            }
+        }
+        self.held_until = bucket::held_until(&mut self.bucket, now);
+        if self.held_until.is_none() && !self.credit.is_spent(now) {
+            self.hold_up_push();
+        }
+        false
+    }
+
+    /// As [`Writer::push_fragments`], no more than until a reader is to be asked for an answer by
+    /// the way.
+    fn push_until_question(
+        &mut self,
+        now: Instant,
+        message: &mut MessageBuilder,
+        outbox: &mut impl Outbox,
+    ) -> bool {
         let entity = self.config.guid.entity;
         let mut room = self
             .fragment_room(now)
-            .min(bucket::room(&mut self.bucket, now));
+            .min(bucket::room(&mut self.bucket, now))
+            .min(self.until_question().max(1));
         let Some(change) = self.history.next_from(self.pushed.next()) else {
             return true;
         };
@@ -121,28 +156,19 @@ impl Writer {
             self.pushed = sequence;
             self.push_next = FragmentNumber::FIRST;
             self.count_divided();
-        } else {
-            if self.config.reliable && self.somebody_is_to_be_asked(now) {
-                self.leave_room(2 * HEARTBEAT_BYTES, message, outbox);
-                self.ask_within(now, message, (sequence, last));
-            }
-            self.held_until = bucket::held_until(&mut self.bucket, now);
-            if self.held_until.is_none() && !self.credit.is_spent(now) {
-                self.hold_up_push();
-            }
         }
         complete
     }
 
     /// Asks readers, in the middle of a change, whether they have what has left of it.
-    fn ask_within(
-        &mut self,
-        now: Instant,
-        message: &mut MessageBuilder,
-        (sequence, sent): (SequenceNumber, FragmentNumber),
-    ) {
+    fn ask_within(&mut self, now: Instant, message: &mut MessageBuilder, outbox: &mut impl Outbox) {
+        self.leave_room(2 * HEARTBEAT_BYTES, message, outbox);
         let entity = self.config.guid.entity;
-        if sent >= FragmentNumber::FIRST {
+        let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
+        let change = self.history.next_from(self.pushed.next());
+        if let Some(sequence) = change.map(|it| it.sequence)
+            && sent >= FragmentNumber::FIRST
+        {
             self.heartbeat.count = self.heartbeat.count.next();
             let count = self.heartbeat.count;
             message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, sent, count);
@@ -150,10 +176,6 @@ impl Writer {
         let fields = self.heartbeat_fields(SequenceNumber::FIRST, false);
         message.heartbeat(EntityId::UNKNOWN, entity, fields);
         self.note_heartbeat(now, true);
-        let order = self.pushes.sent();
-        for reader in self.readers.values_mut() {
-            reader.pace.ask(now, order);
-        }
     }
 
     /// Sends what is in `message` first where `bytes` more would be too much for some path.
