@@ -52,18 +52,18 @@ impl Writer {
     }
 
     /// Octets of fragments of the change after `pushed` that may leave until a reader that keeps up
-    /// and answers at once is to be asked for an answer by the way. Of a change that is more than
-    /// its window it takes in some so while others leave, where otherwise one side would wait for
-    /// the other after each window. No answer of any other reader tells which question it is to.
+    /// is to be asked for an answer by the way. So it takes in some of a change that is more than
+    /// its window while others leave, where otherwise one side would wait for the other after each
+    /// window. Of readers that do not answer at once no answer tells which question it is to.
     pub(super) fn until_question(&mut self) -> u64 {
-        if self.leading_window_bytes().is_none() {
+        let all_are_prompt = self.leading_paces().all(|it| it.is_prompt());
+        if self.leading_window_bytes().is_none() || !all_are_prompt {
             return u64::MAX;
         }
         let change = self.history.next_from(self.pushed.next());
         let bytes = change.map_or(0, |it| it.payload_in(self.forms.shared()).len());
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let prompt = self.leading_paces().filter(|pace| pace.is_prompt());
-        let overrun = prompt.filter(|pace| pace.window_bytes() < bytes);
+        let overrun = self.leading_paces().filter(|it| it.window_bytes() < bytes);
         let until = overrun.map(|pace| pace.until_question()).min();
         until.unwrap_or(u64::MAX)
     }
@@ -196,14 +196,17 @@ mod tests {
         assert_eq!(asked[1..].iter().sum::<usize>(), 0);
     }
 
-    /// Fragments of a large change that leave at once, and questions by the way, to a reader of
-    /// `vendor`; then the same once it has answered one of them.
-    fn asked_by_the_way(vendor: VendorId, bytes: usize) -> [[usize; 2]; 2] {
+    /// Fragments of a large change that leave at once, and questions by the way, to readers of
+    /// `vendors`; then the same once the first has answered one of them.
+    fn asked_by_the_way(vendors: &[VendorId], bytes: usize) -> [[usize; 2]; 2] {
         let mut writer = writer(|config| config.bytes_per_second_max = 1);
-        let mut reader = matched(true, false);
-        reader.vendor = vendor;
-        let guid = reader.guid;
-        writer.handle_matched(NOW, reader);
+        let guid = matched(true, false).guid;
+        for (at, vendor) in (0..).zip(vendors) {
+            let mut reader = matched(true, false);
+            reader.vendor = *vendor;
+            reader.guid.prefix.0[11] = reader.guid.prefix.0[11].wrapping_add(at);
+            writer.handle_matched(NOW, reader);
+        }
         // It has answered what it was asked when it was matched.
         writer.poll_transmit(NOW, &mut Sent::default());
         let answer = acknack(1, &[], 1);
@@ -225,7 +228,7 @@ mod tests {
 
     #[test]
     fn of_a_change_beyond_its_window_a_reader_takes_in_some_while_others_leave() {
-        let [[left, asked], [more, again]] = asked_by_the_way(VendorId::WHIMBREL, 1_000_000);
+        let [[left, asked], [more, again]] = asked_by_the_way(&[VendorId::WHIMBREL], 1_000_000);
         assert_eq!(asked, 4, "three by the way, one at the end of {left}");
         // The first question was about a quarter of them, so as many follow and no more.
         assert!(
@@ -237,10 +240,13 @@ mod tests {
 
     #[test]
     fn who_may_answer_to_any_question_is_asked_only_at_the_end_of_a_window() {
-        let [[left, asked], _] = asked_by_the_way(VendorId::UNKNOWN, 1_000_000);
-        assert!(left > 150 && asked == 1, "{asked} in {left}");
+        let (own, other) = (VendorId::WHIMBREL, VendorId::UNKNOWN);
+        for vendors in [&[other][..], &[own, other]] {
+            let [[left, asked], _] = asked_by_the_way(vendors, 1_000_000);
+            assert!(left > 150 && asked == 1, "{asked} in {left}");
+        }
         // What fits in a window waits for nobody.
-        let [[_, asked], _] = asked_by_the_way(VendorId::WHIMBREL, 100_000);
+        let [[_, asked], _] = asked_by_the_way(&[own], 100_000);
         assert_eq!(asked, 0);
     }
 
