@@ -22,10 +22,7 @@ impl ReaderCache {
         let replaces = self.check_sample_limits(known)?;
         let slot = match known {
             Some(slot) => slot,
-            None => {
-                self.make_room_for_instance()?;
-                self.create(change.instance)
-            }
+            None => self.create(change.instance)?,
         };
         let Some(instance) = self.slots.get_mut(slot) else {
             return Ok(Added::Unchanged);
@@ -62,10 +59,7 @@ impl ReaderCache {
     ) -> Result<Added, SampleRejectedKind> {
         let slot = match known {
             Some(slot) => slot,
-            None => {
-                self.make_room_for_instance()?;
-                self.create(change.instance)
-            }
+            None => self.create(change.instance)?,
         };
         let Some(instance) = self.slots.get_mut(slot) else {
             return Ok(Added::Unchanged);
@@ -226,7 +220,8 @@ impl ReaderCache {
         Ok(())
     }
 
-    fn create(&mut self, handle: InstanceHandle) -> Slot {
+    fn create(&mut self, handle: InstanceHandle) -> Result<Slot, SampleRejectedKind> {
+        self.make_room_for_instance()?;
         let slot = self.slots.insert(Instance::new(handle));
         self.order.grow_to(slot);
         if let Some(instance) = self.slots.get(slot) {
@@ -234,7 +229,7 @@ impl ReaderCache {
         }
         self.index.insert(handle, slot);
         self.recent = Some((handle, slot));
-        slot
+        Ok(slot)
     }
 
     fn forget(&mut self, handle: InstanceHandle) {

@@ -6,6 +6,7 @@
 use whimbrel_base::time::Instant;
 
 use super::Writer;
+use super::history::Change;
 use super::pace::Pace;
 
 /// A reader keeps up while its window is not smaller than that of the best by more than this. No
@@ -45,10 +46,16 @@ impl Writer {
     }
 
     /// True when so many fragments are on their way to a reader that keeps up that it is to be
-    /// asked for an answer by the way.
+    /// asked for an answer by the way, or `pushed` was more than its window.
     pub(super) fn wants_room_soon(&mut self) -> bool {
-        self.leading_window_bytes().is_some()
-            && self.leading_paces().any(|pace| pace.until_question() == 0)
+        let bytes = self.payload_bytes(self.history.get(self.pushed));
+        let wants = |it: &mut Pace| it.until_question() == 0 || it.window_bytes() < bytes;
+        self.leading_window_bytes().is_some() && self.leading_paces().any(wants)
+    }
+
+    fn payload_bytes(&self, change: Option<&Change>) -> u64 {
+        let bytes = change.map_or(0, |it| it.payload_in(self.forms.shared()).len());
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// Octets of fragments of the change after `pushed` that may leave until a reader that keeps up
@@ -60,9 +67,7 @@ impl Writer {
         if self.leading_window_bytes().is_none() || !all_are_prompt {
             return u64::MAX;
         }
-        let change = self.history.next_from(self.pushed.next());
-        let bytes = change.map_or(0, |it| it.payload_in(self.forms.shared()).len());
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let bytes = self.payload_bytes(self.history.next_from(self.pushed.next()));
         let overrun = self.leading_paces().filter(|it| it.window_bytes() < bytes);
         let until = overrun.map(|pace| pace.until_question()).min();
         until.unwrap_or(u64::MAX)
@@ -97,6 +102,7 @@ mod tests {
     use crate::peer::MatchedReader;
     use alloc::vec::Vec;
     use whimbrel_base::guid::{Guid, GuidPrefix};
+    use whimbrel_base::sequence::SequenceNumber;
     use whimbrel_base::time::Duration;
     use whimbrel_base::vendor::VendorId;
 
@@ -236,6 +242,36 @@ mod tests {
             "{more} after {left}"
         );
         assert_eq!(again, 1);
+    }
+
+    #[test]
+    fn at_the_end_of_a_change_beyond_its_window_a_reader_is_asked_and_may_be_sent_a_window_again() {
+        let mut writer = writer(|config| config.bytes_per_second_max = 1);
+        let mut sent = Sent::default();
+        let reader = matched(true, false);
+        let guid = reader.guid;
+        writer.handle_matched(NOW, reader);
+        writer.poll_transmit(NOW, &mut sent);
+        let mut now = NOW;
+        let mut answer = |writer: &mut Writer, base| {
+            now = now.after(Duration::from_micros(10));
+            let count = i32::try_from(now.since(NOW).as_nanos()).unwrap();
+            let answer = acknack(base, &[], count);
+            writer.handle_acknack(now, guid, &answer).unwrap();
+            now
+        };
+        let now = answer(&mut writer, 1);
+        let at_first = writer.push_room(now);
+        writer.write(now, change(300_000)).unwrap();
+        writer.poll_transmit(now, &mut sent);
+        sent.words();
+        while writer.pushed < SequenceNumber(1) {
+            let now = answer(&mut writer, 1);
+            writer.poll_transmit(now, &mut sent);
+        }
+        assert_eq!(sent.words().last(), Some(&"heartbeat?"));
+        let now = answer(&mut writer, 2);
+        assert_eq!(writer.push_room(now), at_first);
     }
 
     #[test]

@@ -44,8 +44,8 @@ const ASK_DOUBLINGS_MAX: u32 = 4;
 /// room again before it is full.
 const QUESTIONS_PER_WINDOW: u64 = 4;
 
-/// So many questions are remembered at most.
-const QUESTIONS_MAX: usize = 32;
+/// So many questions are remembered at most; the smallest window says how often all are asked.
+const QUESTIONS_MAX: usize = 128;
 
 /// After nothing was sent for so long, what arrives is counted anew.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -304,6 +304,7 @@ impl Pace {
     /// The reader has everything that was sent to it.
     pub(super) fn hear_all(&mut self) {
         self.heard = self.spent;
+        self.tokens = self.tokens.max(signed(self.window_bytes));
         self.questions.clear();
     }
 

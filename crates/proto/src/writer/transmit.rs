@@ -164,11 +164,10 @@ impl Writer {
     fn ask_within(&mut self, now: Instant, message: &mut MessageBuilder, outbox: &mut impl Outbox) {
         self.leave_room(2 * HEARTBEAT_BYTES, message, outbox);
         let entity = self.config.guid.entity;
-        let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
+        let is_begun = self.push_next > FragmentNumber::FIRST;
         let change = self.history.next_from(self.pushed.next());
-        if let Some(sequence) = change.map(|it| it.sequence)
-            && sent >= FragmentNumber::FIRST
-        {
+        if let Some(sequence) = change.filter(|_| is_begun).map(|it| it.sequence) {
+            let sent = FragmentNumber(self.push_next.0.saturating_sub(1));
             self.heartbeat.count = self.heartbeat.count.next();
             let count = self.heartbeat.count;
             message.heartbeat_frag(EntityId::UNKNOWN, entity, sequence, sent, count);
