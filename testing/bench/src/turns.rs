@@ -4,7 +4,8 @@
 ///
 /// Whom one comes after matters: it leaves the caches and the cores in some state. So the order
 /// changes from round to round; over `count` rounds, twice as many where that is odd, each begins
-/// as often as any other, and comes as often after each. (A balanced Latin square.)
+/// as often as any other, and within rounds comes as often after each (a balanced Latin square).
+/// Other numbers of rounds come near that, and so does who comes first after the round before.
 pub fn of_round(round: usize, count: usize) -> impl Iterator<Item = usize> {
     // Back and forth from the first, so that neighbours are apart by every distance once.
     let zigzag = move |at: usize| {
