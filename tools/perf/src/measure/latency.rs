@@ -2,6 +2,7 @@
 
 use whimbrel_bench::exchange::{COUNTERS, Counters};
 use whimbrel_bench::protocol::{Order, READY, round_trips};
+use whimbrel_bench::turns;
 use whimbrel_rig::process::{Process, Usage};
 
 use super::{MEETING, ROUND, Spread};
@@ -114,10 +115,8 @@ impl Race {
                 row.counters = counters.map_err(Failure::Broke)?;
             }
             for round in 0..self.rounds {
-                for turn in 0..pairs.len() {
+                for at in turns::of_round(round, pairs.len()) {
                     stop::check()?;
-                    // Nobody is always the first after a pause.
-                    let at = (turn + round) % pairs.len();
                     let order = self.order(*size, pairs[at].trip_us);
                     one_round(world, &mut pairs[at], &mut rows[at], order)
                         .map_err(Failure::Broke)?;
