@@ -304,7 +304,7 @@ impl Pace {
     /// The reader has everything that was sent to it.
     pub(super) fn hear_all(&mut self) {
         self.heard = self.spent;
-        self.tokens = self.tokens.max(signed(self.window_bytes));
+        self.tokens = signed(self.window_bytes);
         self.questions.clear();
     }
 
