@@ -1,12 +1,14 @@
 //! A stream of datagrams, one for each sample, many of which leave by one call and are received by
 //! one: segmentation and receive offload, as the bus itself asks the system for them.
 
+use std::io;
 use std::net::SocketAddr;
 
 use whimbrel_bench::protocol::serve_lines;
 use whimbrel_bench::stream::Burst;
 use whimbrel_net::socket::{PortUse, RecvBatch, SendOutcome, UdpSocket};
 
+use crate::datagram::BUFFER_BYTES;
 use crate::throughput::count;
 
 /// What the system takes by one call: segments, and octets of all together.
@@ -16,19 +18,25 @@ const CALL_BYTES_MAX: usize = 65_000;
 /// Calls of the receiver take so many packets, each with the segments of a call that sent.
 const PACKETS: usize = 8;
 
-fn bound(address: SocketAddr) -> Result<UdpSocket, String> {
-    UdpSocket::bind(address, PortUse::Exclusive).map_err(|error| error.to_string())
+fn bound(address: SocketAddr) -> io::Result<UdpSocket> {
+    UdpSocket::bind(address, PortUse::Exclusive)
 }
 
 /// Sends copies of `datagram` from `address` to all of `to`, as each line of the input says.
 pub(crate) fn send(address: SocketAddr, to: &[SocketAddr], datagram: &[u8]) -> Result<(), String> {
-    let socket = bound(address)?;
+    let connected = |to: &SocketAddr| {
+        let socket = bound(address)?;
+        socket.raise_send_buffer(BUFFER_BYTES)?;
+        Ok((*to, socket.connected(*to)?))
+    };
+    let sockets: io::Result<Vec<(SocketAddr, UdpSocket)>> = to.iter().map(connected).collect();
+    let sockets = sockets.map_err(|error| error.to_string())?;
     let length = datagram.len();
     let segment = u16::try_from(length).map_err(|_| "too large for a segment")?;
     let most = (CALL_BYTES_MAX / length.max(1)).clamp(1, SEGMENTS_MAX);
     let bytes = datagram.repeat(most);
     let send = |count: usize| {
-        to.iter().all(|to| {
+        sockets.iter().all(|(to, socket)| {
             let sent = socket.send_segments(*to, &bytes[..count * length], segment);
             matches!(sent, Ok(SendOutcome::Sent(octets)) if octets == count * length)
         })
@@ -54,8 +62,14 @@ pub(crate) fn send(address: SocketAddr, to: &[SocketAddr], datagram: &[u8]) -> R
 
 /// Counts what arrives at `address`, and says at each line of the input how many there were.
 pub(crate) fn receive(address: SocketAddr) -> Result<(), String> {
-    let socket = bound(address)?;
-    socket.receive_joined().map_err(|error| error.to_string())?;
+    let joining = || {
+        let socket = bound(address)?;
+        socket.raise_recv_buffer(BUFFER_BYTES)?;
+        socket.receive_joined()?;
+        Ok(socket)
+    };
+    let socket: io::Result<UdpSocket> = joining();
+    let socket = socket.map_err(|error| error.to_string())?;
     let mut batch = RecvBatch::new(PACKETS, 2 * PACKETS);
     count(move || socket.recv_waiting(&mut batch).ok().map(|it| it as u64))
 }
