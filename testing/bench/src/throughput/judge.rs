@@ -50,13 +50,15 @@ fn rates(judge: &Judge<'_>) -> Vec<Goal> {
             |size| size == DATAGRAM_BYTES,
             0.6,
         ),
-        judge.rate(
+        judge.rate_of(
+            UNBUNDLED,
             "63000-B-of-cyclone-tuned",
             &cyclone(Kind::Tuned),
             |size| size == DATAGRAM_BYTES,
             2.0,
         ),
-        judge.rate(
+        judge.rate_of(
+            UNBUNDLED,
             "1-MiB-of-best-peer",
             &peers,
             |size| size == LARGE_BYTES,
@@ -85,6 +87,7 @@ fn losses(judge: &Judge<'_>) -> Vec<Goal> {
     [
         judge.reliable("reliable-lost-percent", Row::lost),
         judge.reliable("reliable-surplus", Row::surplus),
+        judge.reliable("reliable-refused", Row::refused),
         judge.lost("best-effort-lost-percent", Side::Below, 0.1, |row| {
             Some(row.lost())
         }),
@@ -126,14 +129,13 @@ impl Judge<'_> {
         counts: impl Fn(usize) -> bool,
         bound: f64,
     ) -> Option<Goal> {
-        let rate = |flow, size| Some(find(self.rows, flow, 1, size)?.rate());
+        let row = |flow, size| find(self.rows, flow, 1, size);
         let sizes = self.plan.sizes.iter().filter(|size| counts(**size));
         let figures = sizes.filter_map(|size| {
-            let theirs = others
-                .iter()
-                .filter_map(|it| rate(*it, *size))
-                .reduce(f64::max)?;
-            Some((rate(ours, *size)? / theirs, format!("{size} B")))
+            let ours = row(ours, *size)?;
+            let theirs = others.iter().filter_map(|it| row(*it, *size));
+            let least = theirs.map(|it| ours.rate_of(it)).reduce(f64::min)?;
+            Some((least, format!("{size} B")))
         });
         Goal::worst(format!("throughput.{name}"), figures, Side::AtLeast, bound)
     }
@@ -234,6 +236,7 @@ mod tests {
                 ("throughput.automatic-of-unbundled", false),
                 ("throughput.reliable-lost-percent", true),
                 ("throughput.reliable-surplus", true),
+                ("throughput.reliable-refused", true),
             ],
         );
     }
@@ -274,9 +277,43 @@ mod tests {
             &[
                 ("throughput.reliable-lost-percent", false),
                 ("throughput.reliable-surplus", true),
+                ("throughput.reliable-refused", true),
                 ("throughput.best-effort-lost-percent", true),
             ],
         );
+    }
+
+    #[test]
+    fn what_finds_no_room_in_time_is_no_reliable_stream() {
+        let mut row = row(RELIABLE, 32, 9, 9);
+        let refusing = Sent {
+            written: 9,
+            refused: 1,
+            ns: 1,
+        };
+        let all = Received { count: 9, ns: 1 };
+        row.add(refusing, &[all], Usage::default());
+        assert!(judged(&[row]).contains(&("throughput.reliable-refused".into(), false)));
+    }
+
+    #[test]
+    fn rates_are_compared_round_by_round() {
+        let mut ours = row(UNBUNDLED, 32, 101, 101);
+        let mut raw = row(RAW, 32, 101, 101);
+        // Twice a machine of another speed, which both meet.
+        for (row, counts) in [(&mut ours, [181, 181]), (&mut raw, [201, 201])] {
+            for count in counts {
+                let written = Sent {
+                    written: count,
+                    refused: 0,
+                    ns: 1,
+                };
+                let ns = 1_000_000_000;
+                row.add(written, &[Received { count, ns }], Usage::default());
+            }
+        }
+        assert_eq!(ours.rate_of(&raw), 0.9);
+        assert!(ours.rate_of(&Row::new(RAW, 1, 64)).is_nan());
     }
 
     #[test]

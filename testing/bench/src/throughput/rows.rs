@@ -6,6 +6,7 @@ use super::flow::Flow;
 use super::plan::Plan;
 use crate::parts::{OF_CORES, Parts};
 use crate::report::{Record, Table};
+use crate::spread::median;
 use crate::stream::{Received, Sent};
 
 /// Rates, losses and work.
@@ -86,6 +87,14 @@ impl Row {
         rates.get(rates.len() / 2).copied().unwrap_or(0.0)
     }
 
+    /// How many times the rate of `other` ours is, whose rounds were run by turns with ours: the
+    /// middle of what it is in each round, as machines have speeds that they keep for a while. Not a
+    /// number where there is no such round.
+    pub(super) fn rate_of(&self, other: &Self) -> f64 {
+        let rounds = self.rates.iter().zip(&other.rates);
+        median(rounds.map(|(ours, theirs)| ours / theirs).collect())
+    }
+
     /// The lowest and the highest rate of a round: how steady the machine was.
     fn bounds(&self) -> (f64, f64) {
         let of = |pick: fn(f64, f64) -> f64| self.rates.iter().copied().reduce(pick);
@@ -100,6 +109,11 @@ impl Row {
     /// Samples that arrived beyond those that were written.
     pub(super) fn surplus(&self) -> f64 {
         self.total.surplus as f64
+    }
+
+    /// Writes that found no room in time.
+    pub(super) fn refused(&self) -> f64 {
+        self.total.refused as f64
     }
 
     /// The lost share at a rate that should be easy.
@@ -152,7 +166,7 @@ impl Row {
             .number("samples_per_s_at_80", easy_rate)
             .number("lost_percent_at_80", self.lost_easy().unwrap_or(f64::NAN))
             .number("surplus", self.surplus())
-            .number("refused", self.total.refused as f64)
+            .number("refused", self.refused())
             .number("cpu_us_per_sample", self.cpu_us())
             .number("waits_per_sample", self.waits());
         Parts::record(self.parts(wait_us), OF_CORES, record)
