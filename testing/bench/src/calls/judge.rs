@@ -10,6 +10,10 @@ pub(super) const ACKNOWLEDGED: f64 = 1.1;
 /// At most one wait.
 pub(super) const WAITS: f64 = 1.0;
 
+/// Of all kinds, where nobody polls: one that sends and one that receives, and what it takes to
+/// acknowledge.
+const CALLS: f64 = 2.0 * ACKNOWLEDGED;
+
 /// None, but for the odd thread that loses its core with a lock: 20 in 20,000 messages.
 pub(super) const NONE: f64 = 0.001;
 
@@ -26,7 +30,9 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
         .iter()
         .filter(|it| it.contestant.product == Product::Whimbrel);
     let judged = ours.flat_map(|row| {
-        BOUNDS.map(|(kind, bound)| Goal {
+        let polls = row.contestant.mode.without_polling().is_some();
+        let all = (!polls).then_some(("calls", CALLS));
+        BOUNDS.into_iter().chain(all).map(|(kind, bound)| Goal {
             name: format!(
                 "calls.{}.{}.{kind}-per-message",
                 row.placement,
@@ -69,10 +75,23 @@ mod tests {
     }
 
     #[test]
+    fn any_other_call_shows_where_nobody_polls() {
+        let goals_of = |mode| {
+            let mut row = row(Product::Whimbrel, Counts::with("calls", 2.3));
+            row.contestant.mode = mode;
+            let all = goals(&[row]);
+            let judged = all.into_iter().find(|it| it.name.contains(".calls-"));
+            judged.map(|it| it.met())
+        };
+        assert_eq!(goals_of(Mode::Take), Some(false));
+        assert_eq!(goals_of(Mode::Automatic), None);
+    }
+
+    #[test]
     fn only_we_are_judged_and_what_was_not_counted_is_missed() {
         let of = |product| row(product, Counts::default());
         let goals = goals(&[of(Product::Whimbrel), of(Product::Cyclone)]);
-        assert_eq!(goals.len(), BOUNDS.len());
+        assert_eq!(goals.len(), BOUNDS.len() + 1);
         assert!(goals.iter().all(|it| !it.met()));
         assert_eq!(goals[3].name, "calls.one-core.take.futexes-per-message");
     }
