@@ -19,7 +19,8 @@ pub enum Bundling {
     /// set up without (`automatic_bundling`), for which this is as [`Bundling::Off`].
     #[default]
     Automatic,
-    /// Each sample leaves at once.
+    /// Each sample leaves at once. What cannot, as a flow controller or a best-effort reader on
+    /// this host holds it back, leaves with what is held back beside it.
     Off,
     /// Samples wait until their message is full, LATENCY_BUDGET has passed since the first of them
     /// was written, or the program flushes. Without a LATENCY_BUDGET they wait for

@@ -7,7 +7,8 @@ use crate::contestant::Product;
 pub(super) enum Kind {
     /// BEST_EFFORT; the raw socket is nothing else.
     BestEffort,
-    /// BEST_EFFORT with each sample in a message of its own.
+    /// BEST_EFFORT with each sample in a message of its own, but for those that wait until the
+    /// reader has taken what is under way.
     BestEffortUnbundled,
     /// RELIABLE.
     Reliable,
