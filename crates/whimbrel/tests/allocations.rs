@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use futures_core::Stream;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use whimbrel::domain::InProcess;
-use whimbrel::qos::Bundling;
+use whimbrel::qos::{Bundling, History};
 use whimbrel::subscription::SampleStream;
 use whimbrel::{
     Condition, DataReader, DataReaderListener, DataReaderQos, DataWriter, DataWriterQos, DdsType,
@@ -83,6 +83,8 @@ struct How {
     in_process: InProcess,
     message_bytes_max: usize,
     reliable: bool,
+    /// Of both ends.
+    history: History,
     by: By,
     bundling: Bundling,
     /// So many are written before they are taken.
@@ -117,10 +119,21 @@ const USUAL: How = How {
     in_process: InProcess::Off,
     message_bytes_max: WHOLE,
     reliable: true,
+    history: History::KeepAll,
     by: By::Looks,
     bundling: Bundling::Automatic,
     together: 1,
 };
+
+/// What ends keep that exchange one sample at a time: no more is there at once.
+const HISTORIES: [History; 2] = [History::KeepLast(1), History::KeepAll];
+
+/// Each of these with each way to receive.
+fn kept_and_received() -> impl Iterator<Item = (History, By)> {
+    HISTORIES
+        .into_iter()
+        .flat_map(|history| By::ALL.map(|by| (history, by)))
+}
 
 /// Both ends of one topic.
 struct Ends<T: DdsType> {
@@ -223,11 +236,9 @@ fn participant(how: How) -> DomainParticipant {
 
 fn ends<T: DdsType + Numbered>(how: How) -> Ends<T> {
     let (one, other) = (participant(how), participant(how));
-    let mut written = DataWriterQos::default()
-        .reliable()
-        .keep_all()
-        .bundling(how.bundling);
-    let mut read = DataReaderQos::default().reliable().keep_all();
+    let mut written = DataWriterQos::default().reliable().bundling(how.bundling);
+    let mut read = DataReaderQos::default().reliable();
+    (written.history, read.history) = (how.history, how.history);
     if !how.reliable {
         (written, read) = (written.best_effort(), read.best_effort());
     }
@@ -339,6 +350,29 @@ fn check_pictures(how: How, sizes: &[usize]) {
     }
 }
 
+/// Of each size, whole and in fragments.
+fn pictures_allocate_nothing() {
+    for history in HISTORIES {
+        let usual = How { history, ..USUAL };
+        for in_process in [InProcess::Off, InProcess::Direct] {
+            let how = How {
+                in_process,
+                ..usual
+            };
+            let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000, 63_000];
+            check_pictures(how, &sizes);
+        }
+        // In two fragments and in three, the last of them shorter.
+        let fragments = How {
+            message_bytes_max: 1472,
+            ..usual
+        };
+        check_pictures(fragments, &[2048, 4096]);
+        // Longer than any message may be.
+        check_pictures(usual, &[1 << 20]);
+    }
+}
+
 /// Samples that wait for one another, alone and in bundles.
 fn streams_allocate_nothing() {
     for in_process in [InProcess::Off, InProcess::Direct] {
@@ -363,9 +397,10 @@ fn each_way_allocates_nothing() {
     let count = WARM + STRETCHES * STRETCH;
     let values: Vec<_> = (0..count).map(|it| Arc::new(position(it))).collect();
     for in_process in [Off, Direct, Queued, Encoded] {
-        for by in By::ALL {
+        for (history, by) in kept_and_received() {
             let how = How {
                 in_process,
+                history,
                 by,
                 ..USUAL
             };
@@ -384,30 +419,21 @@ fn each_way_allocates_nothing() {
 #[test]
 fn write_and_take_allocate_nothing_in_steady_state() {
     for in_process in [InProcess::Off, InProcess::Direct] {
-        let usual = How {
-            in_process,
-            ..USUAL
-        };
         for reliable in [true, false] {
-            for by in By::ALL {
+            for (history, by) in kept_and_received() {
                 let how = How {
+                    in_process,
                     reliable,
+                    history,
                     by,
-                    ..usual
+                    ..USUAL
                 };
                 assert_eq!(made_for(how, position), 0, "{how:?}");
                 assert_eq!(made_for(how, track), 0, "{how:?}, with keys");
             }
         }
-        let sizes = [16, 256, 1024, 2048, 4096, 8192, 16_384, 60_000, 63_000];
-        check_pictures(usual, &sizes);
     }
     streams_allocate_nothing();
     each_way_allocates_nothing();
-    // In two fragments and in three, the last of them shorter.
-    let fragments = How {
-        message_bytes_max: 1472,
-        ..USUAL
-    };
-    check_pictures(fragments, &[2048, 4096]);
+    pictures_allocate_nothing();
 }
