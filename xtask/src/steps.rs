@@ -52,20 +52,31 @@ const BY_NETWORK: &[(&str, &str)] = &[
     ("WHIMBREL_SEGMENTATION_OFFLOAD", "on"),
 ];
 
-/// Only the callback thread calls listeners, and nobody polls.
+/// Only the callback thread calls listeners, and nobody polls. Whoever waits receives, one datagram
+/// by each call.
 const LISTENERS_QUEUED: &[(&str, &str)] = &[
     ("WHIMBREL_IN_PROCESS", "queued"),
     ("WHIMBREL_WAITING", "receive"),
+    ("WHIMBREL_BATCHED_RECEIVE", "off"),
 ];
 
-/// Whoever waits receives, and does not poll before.
-const RECEIVING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "receive")];
+/// Whoever waits receives, one datagram by each call, and does not poll before; one socket sends
+/// all.
+const RECEIVING: &[(&str, &str)] = &[
+    ("WHIMBREL_WAITING", "receive"),
+    ("WHIMBREL_BATCHED_RECEIVE", "off"),
+    ("WHIMBREL_CONNECTED_SOCKETS", "off"),
+    ("WHIMBREL_BULK_SOCKET", "off"),
+];
 
 /// Nobody within the process is handed a value, only what it is encoded as.
 const ENCODED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "encoded")];
 
-/// Whoever waits polls without end.
-const POLLING: &[(&str, &str)] = &[("WHIMBREL_WAITING", "spin")];
+/// Whoever waits polls without end, and asks the system for the time.
+const POLLING: &[(&str, &str)] = &[
+    ("WHIMBREL_WAITING", "spin"),
+    ("WHIMBREL_PROCESSOR_COUNTER", "off"),
+];
 
 /// Everything that is quicker is off: what waits sleeps, one thread receives for all, and sockets
 /// have the room that the system gives them.
