@@ -33,9 +33,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note(
         "method",
-        "KEEP_ALL, max_blocking_time 1 s, reliable readers, and writers of fastdds, hold 4000 samples \
-         (64 above 100,000 octets), rate of arrivals, writer on core 0, readers on core 1; raw: \
-         4 MiB buffers, connected; ratios in goals: the middle of those of the rounds"
+        "KEEP_ALL, max_blocking_time 1 s, reliable readers, and writers of fastdds, hold 4000 \
+         samples (64 above 100,000 octets), rate of arrivals, writer on core 0, readers on core \
+         1; raw: 4 MiB buffers, connected; ratios in goals: the middle of those of the rounds"
             .into(),
     );
     note("payload", PAYLOAD.to_owned());

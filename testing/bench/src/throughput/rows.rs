@@ -88,8 +88,8 @@ impl Row {
     }
 
     /// How many times the rate of `other` ours is, whose rounds were run by turns with ours: the
-    /// middle of what it is in each round, as machines have speeds that they keep for a while. Not a
-    /// number where there is no such round.
+    /// middle of what it is in each round, as machines have speeds that they keep for a while. Not
+    /// a number where there is no such round.
     pub(super) fn rate_of(&self, other: &Self) -> f64 {
         let rounds = self.rates.iter().zip(&other.rates);
         median(rounds.map(|(ours, theirs)| ours / theirs).collect())
