@@ -60,22 +60,22 @@ const LISTENERS_QUEUED: &[(&str, &str)] = &[
     ("WHIMBREL_BATCHED_RECEIVE", "off"),
 ];
 
-/// Whoever waits receives, one datagram by each call, and does not poll before; one socket sends
-/// all.
+/// Whoever waits receives, one datagram by each call, and does not poll before. What sends is as
+/// usual: another program judges what is captured so.
 const RECEIVING: &[(&str, &str)] = &[
     ("WHIMBREL_WAITING", "receive"),
     ("WHIMBREL_BATCHED_RECEIVE", "off"),
-    ("WHIMBREL_CONNECTED_SOCKETS", "off"),
-    ("WHIMBREL_BULK_SOCKET", "off"),
 ];
 
 /// Nobody within the process is handed a value, only what it is encoded as.
 const ENCODED: &[(&str, &str)] = &[("WHIMBREL_IN_PROCESS", "encoded")];
 
-/// Whoever waits polls without end, and asks the system for the time.
+/// Whoever waits polls without end, and asks the system for the time; one socket sends all.
 const POLLING: &[(&str, &str)] = &[
     ("WHIMBREL_WAITING", "spin"),
     ("WHIMBREL_PROCESSOR_COUNTER", "off"),
+    ("WHIMBREL_CONNECTED_SOCKETS", "off"),
+    ("WHIMBREL_BULK_SOCKET", "off"),
 ];
 
 /// Everything that is quicker is off: what waits sleeps, one thread receives for all, and sockets
