@@ -239,7 +239,7 @@ fn existing(program: PathBuf) -> Result<PathBuf, String> {
         return Ok(program);
     }
     Err(format!(
-        "{} is missing: cargo xtask bench builds it",
+        "{} is missing: cargo xtask bench latency builds it",
         program.display()
     ))
 }

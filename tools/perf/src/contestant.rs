@@ -214,7 +214,7 @@ impl Programs {
         let by = match product {
             Product::RustDds | Product::DustDds => "cargo xtask setup --rust-peers",
             Product::Whimbrel => "cargo xtask bench bytes",
-            _ => "cargo xtask bench",
+            _ => "cargo xtask setup",
         };
         Some(format!("{path} is not there ({by} builds it)"))
     }
