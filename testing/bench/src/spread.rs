@@ -44,8 +44,7 @@ impl Spread {
     ///
     /// Not a number where there is no such round.
     pub fn p50_of(&self, other: &Self) -> f64 {
-        let rounds = self.round_p50s_us.iter().zip(&other.round_p50s_us);
-        median(rounds.map(|(ours, theirs)| ours / theirs).collect())
+        median_of_rounds(&self.round_p50s_us, &other.round_p50s_us)
     }
 
     /// Messages counted.
@@ -107,6 +106,12 @@ impl Quantile {
             Self::P99 => ours.us(0.99) / theirs.us(0.99),
         }
     }
+}
+
+/// The middle of how many times `theirs` `ours` is in each round; not a number where there is none.
+pub(crate) fn median_of_rounds(ours: &[f64], theirs: &[f64]) -> f64 {
+    let rounds = ours.iter().zip(theirs);
+    median(rounds.map(|(ours, theirs)| ours / theirs).collect())
 }
 
 /// The one in the middle, of two the larger; not a number where there is none.

@@ -188,17 +188,19 @@ mod tests {
 
     fn row(flow: Flow, size: usize, sent: u64, count: u64) -> Row {
         let mut row = Row::new(flow, 1, size);
-        let written = Sent {
-            written: sent,
-            refused: 0,
+        add_round(&mut row, [sent, 0, count]);
+        row
+    }
+
+    /// A second in which so many were written, were refused and came.
+    fn add_round(row: &mut Row, [written, refused, count]: [u64; 3]) {
+        let sent = Sent {
+            written,
+            refused,
             ns: 1,
         };
-        let received = Received {
-            count,
-            ns: 1_000_000_000,
-        };
-        row.add(written, &[received], Usage::default());
-        row
+        let ns = 1_000_000_000;
+        row.add(sent, &[Received { count, ns }], Usage::default());
     }
 
     fn judged(rows: &[Row]) -> Vec<(String, bool)> {
@@ -286,13 +288,7 @@ mod tests {
     #[test]
     fn what_finds_no_room_in_time_is_no_reliable_stream() {
         let mut row = row(RELIABLE, 32, 9, 9);
-        let refusing = Sent {
-            written: 9,
-            refused: 1,
-            ns: 1,
-        };
-        let all = Received { count: 9, ns: 1 };
-        row.add(refusing, &[all], Usage::default());
+        add_round(&mut row, [9, 1, 9]);
         assert!(judged(&[row]).contains(&("throughput.reliable-refused".into(), false)));
     }
 
@@ -303,13 +299,7 @@ mod tests {
         // Twice a machine of another speed, which both meet.
         for (row, counts) in [(&mut ours, [181, 181]), (&mut raw, [201, 201])] {
             for count in counts {
-                let written = Sent {
-                    written: count,
-                    refused: 0,
-                    ns: 1,
-                };
-                let ns = 1_000_000_000;
-                row.add(written, &[Received { count, ns }], Usage::default());
+                add_round(row, [count, 0, count]);
             }
         }
         assert_eq!(ours.rate_of(&raw), 0.9);
@@ -322,13 +312,7 @@ mod tests {
         let mut four = whole(flow(Product::Whimbrel, Kind::Batched));
         four.readers = 4;
         let lossy = |mut row: Row| {
-            let (count, ns) = (9, 1);
-            let sent = Sent {
-                written: 10,
-                refused: 0,
-                ns,
-            };
-            row.add(sent, &[Received { count, ns }], Usage::default());
+            add_round(&mut row, [10, 0, 9]);
             judged(&[row])[0].clone()
         };
         let missed = ("throughput.reliable-lost-percent".to_owned(), false);

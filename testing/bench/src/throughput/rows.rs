@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::plan::Plan;
 use crate::parts::{OF_CORES, Parts};
 use crate::report::{Record, Table};
-use crate::spread::median;
+use crate::spread::median_of_rounds;
 use crate::stream::{Received, Sent};
 
 /// Rates, losses and work.
@@ -91,8 +91,7 @@ impl Row {
     /// middle of what it is in each round, as machines have speeds that they keep for a while. Not
     /// a number where there is no such round.
     pub(super) fn rate_of(&self, other: &Self) -> f64 {
-        let rounds = self.rates.iter().zip(&other.rates);
-        median(rounds.map(|(ours, theirs)| ours / theirs).collect())
+        median_of_rounds(&self.rates, &other.rates)
     }
 
     /// The lowest and the highest rate of a round: how steady the machine was.
