@@ -5,7 +5,8 @@ use whimbrel_bench::protocol::{RTPS_BYTES, SAMPLE_BYTES};
 /// First of the ports on which processes listen that others send to; the domain is added.
 pub(crate) const PORT: u16 = 9000;
 
-/// What sockets of streams may hold, as far as the system allows it: what the bus asks for.
+/// What sockets of streams may hold, as far as the system allows it: what the bus asks for to
+/// receive into.
 pub(crate) const BUFFER_BYTES: usize = 4 << 20;
 
 /// Octets of a datagram that carries `size` octets of payload, as a bus would need them.

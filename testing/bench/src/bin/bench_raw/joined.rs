@@ -18,25 +18,29 @@ const CALL_BYTES_MAX: usize = 65_000;
 /// Calls of the receiver take so many packets, each with the segments of a call that sent.
 const PACKETS: usize = 8;
 
-fn bound(address: SocketAddr) -> io::Result<UdpSocket> {
-    UdpSocket::bind(address, PortUse::Exclusive)
+fn sender(address: SocketAddr, to: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address, PortUse::Exclusive)?;
+    socket.raise_send_buffer(BUFFER_BYTES)?;
+    socket.connected(to)
+}
+
+fn receiver(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address, PortUse::Exclusive)?;
+    socket.raise_recv_buffer(BUFFER_BYTES)?;
+    socket.receive_joined()?;
+    Ok(socket)
 }
 
 /// Sends copies of `datagram` from `address` to all of `to`, as each line of the input says.
 pub(crate) fn send(address: SocketAddr, to: &[SocketAddr], datagram: &[u8]) -> Result<(), String> {
-    let connected = |to: &SocketAddr| {
-        let socket = bound(address)?;
-        socket.raise_send_buffer(BUFFER_BYTES)?;
-        Ok((*to, socket.connected(*to)?))
-    };
-    let sockets: io::Result<Vec<(SocketAddr, UdpSocket)>> = to.iter().map(connected).collect();
+    let sockets: io::Result<Vec<UdpSocket>> = to.iter().map(|to| sender(address, *to)).collect();
     let sockets = sockets.map_err(|error| error.to_string())?;
     let length = datagram.len();
     let segment = u16::try_from(length).map_err(|_| "too large for a segment")?;
     let most = (CALL_BYTES_MAX / length.max(1)).clamp(1, SEGMENTS_MAX);
     let bytes = datagram.repeat(most);
     let send = |count: usize| {
-        sockets.iter().all(|(to, socket)| {
+        to.iter().zip(&sockets).all(|(to, socket)| {
             let sent = socket.send_segments(*to, &bytes[..count * length], segment);
             matches!(sent, Ok(SendOutcome::Sent(octets)) if octets == count * length)
         })
@@ -62,14 +66,7 @@ pub(crate) fn send(address: SocketAddr, to: &[SocketAddr], datagram: &[u8]) -> R
 
 /// Counts what arrives at `address`, and says at each line of the input how many there were.
 pub(crate) fn receive(address: SocketAddr) -> Result<(), String> {
-    let joining = || {
-        let socket = bound(address)?;
-        socket.raise_recv_buffer(BUFFER_BYTES)?;
-        socket.receive_joined()?;
-        Ok(socket)
-    };
-    let socket: io::Result<UdpSocket> = joining();
-    let socket = socket.map_err(|error| error.to_string())?;
+    let socket = receiver(address).map_err(|error| error.to_string())?;
     let mut batch = RecvBatch::new(PACKETS, 2 * PACKETS);
     count(move || socket.recv_waiting(&mut batch).ok().map(|it| it as u64))
 }

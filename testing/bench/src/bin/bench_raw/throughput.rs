@@ -50,13 +50,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if is_joined {
         return joined::send(address, &to, &datagram);
     }
-    let connected = |to: &SocketAddr| {
-        let socket = UdpSocket::bind(address)?;
-        set_socket_send_buffer_size(&socket, BUFFER_BYTES)?;
-        socket.connect(to)?;
-        Ok(socket)
-    };
-    let sockets: io::Result<Vec<UdpSocket>> = to.iter().map(connected).collect();
+    let sockets: io::Result<Vec<UdpSocket>> = to.iter().map(|to| sender(address, *to)).collect();
     let sockets = sockets.map_err(|error| error.to_string())?;
     serve_lines(|line| {
         let burst: Burst = line.parse()?;
@@ -65,14 +59,21 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     })
 }
 
+fn sender(address: SocketAddr, to: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    set_socket_send_buffer_size(&socket, BUFFER_BYTES)?;
+    socket.connect(to)?;
+    Ok(socket)
+}
+
+fn receiver(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
+    Ok(socket)
+}
+
 fn receive(address: SocketAddr) -> Result<(), String> {
-    let bound = || {
-        let socket = UdpSocket::bind(address)?;
-        set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
-        Ok(socket)
-    };
-    let socket: io::Result<UdpSocket> = bound();
-    let socket = socket.map_err(|error| error.to_string())?;
+    let socket = receiver(address).map_err(|error| error.to_string())?;
     let mut room = vec![0; 65_536];
     count(move || socket.recv(&mut room).ok().map(|_| 1))
 }
