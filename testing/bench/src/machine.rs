@@ -112,7 +112,7 @@ pub struct Ticks {
     /// All of it.
     pub all: u64,
     /// Their host gave them to others.
-    stolen: u64,
+    pub stolen: u64,
 }
 
 impl Ticks {

@@ -326,6 +326,7 @@ mod tests {
             placements: vec![rows[0].placement],
             sizes: sizes.to_vec(),
             messages: 10,
+            rounds: 1,
             starts: 1,
             warm: 0,
         }

@@ -265,6 +265,7 @@ mod tests {
             placements: vec![Placement::OneCore],
             sizes: vec![SIZE],
             messages: 10,
+            rounds: 1,
             starts: 1,
             warm: 0,
         }

@@ -1,7 +1,8 @@
 //! Ping-pong: one process writes, the other answers each sample; half of the round trip counts.
 //!
 //! RELIABLE, KEEP_LAST 1, VOLATILE, one sample under way. All contestants of a placement live at
-//! the same time and take turns in rounds, so that whatever disturbs the machine disturbs all.
+//! the same time and take turns in rounds, so that whatever disturbs the machine disturbs all. What
+//! its host disturbed is measured again ([`host`]).
 
 mod budget;
 mod judge;
@@ -12,10 +13,10 @@ mod rows;
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
 use crate::exchange::PAYLOAD;
+use crate::host;
 use crate::machine;
 use crate::report::Report;
 
-use plan::ROUNDS;
 use rows::Row;
 
 /// Runs the bench and gives what it found.
@@ -39,25 +40,26 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     );
     note("payload", PAYLOAD.to_owned());
     note("form", arguments.form().to_owned());
-    note("rounds", ROUNDS.to_string());
     for part in &parts {
         let sizes: Vec<String> = part.sizes.iter().map(usize::to_string).collect();
         let settings = format!(
-            "{} round trips of each size, {} before each round, {} starts, sizes {} B",
-            part.per_round() * ROUNDS,
+            "{} round trips of each size in {} rounds, {} before each round, {} starts, sizes {} B",
+            part.per_round() * part.rounds,
+            part.rounds,
             part.warm,
             part.starts,
             sizes.join(" ")
         );
         note(part.kind.name(), settings);
     }
-    let (mut others, mut rows) = (Vec::new(), Vec::new());
+    let (mut others, mut hosts, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     let (mut tables, mut goals) = (Vec::new(), Vec::new());
     for part in &parts {
         for placement in &part.placements {
-            let (found, busy) = race::run(part, &programs, *placement)?;
-            rows.extend(found);
-            others.push(format!("{placement} {busy:.0} %"));
+            let found = race::run(part, &programs, *placement)?;
+            rows.extend(found.rows);
+            others.push(format!("{placement} {:.0} %", found.others_percent));
+            hosts.push(format!("{placement} {}", found.host.describe()));
             tables.extend(rows::tables(&rows, *placement, part));
         }
         tables.extend(budget::tables(&rows, part));
@@ -70,6 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let record = |row: &Row| budget::record(row, &rows);
     let records = rows.iter().map(record).collect();
     note("others' share of all cores", others.join(", "));
+    note(host::BLOCKS, hosts.join("; "));
     machine::note_end(&mut facts);
     Ok(Report {
         name: "latency",

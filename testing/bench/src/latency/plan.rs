@@ -24,7 +24,9 @@ const MESSAGES_IN_PROCESS: usize = 2_000_000;
 
 /// Turns of each contestant per placement and size: so many that whatever disturbs the machine for
 /// some hundredths of a second disturbs more than one.
-pub(super) const ROUNDS: usize = 40;
+const ROUNDS: usize = 40;
+/// As many of fewer and longer trips, so that a turn is as short.
+const ROUNDS_LARGE: usize = 200;
 
 /// How often everybody is started for them: where a process and its memory lie makes it slower or
 /// faster by several percent for as long as it lives.
@@ -64,6 +66,8 @@ pub(super) struct Part {
     pub(super) sizes: Vec<usize>,
     /// Round trips per contestant, placement and size.
     pub(super) messages: usize,
+    /// Turns in which those are made.
+    pub(super) rounds: usize,
     /// How often all are started for them.
     pub(super) starts: usize,
     /// Round trips before those of a round that count.
@@ -73,7 +77,7 @@ pub(super) struct Part {
 impl Part {
     /// Round trips of one round that count.
     pub(super) fn per_round(&self) -> usize {
-        self.messages.div_ceil(ROUNDS)
+        self.messages.div_ceil(self.rounds)
     }
 
     /// A round of samples of so many octets.
@@ -87,7 +91,7 @@ impl Part {
 
     /// Those of all rounds that are run after `start`, counted from 0.
     pub(super) fn rounds_of(&self, start: usize) -> Range<usize> {
-        let until = |starts: usize| ROUNDS * starts / self.starts;
+        let until = |starts: usize| self.rounds * starts / self.starts;
         until(start)..until(start + 1)
     }
 
@@ -122,6 +126,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(false),
         },
         messages: of_run(MESSAGES, MESSAGES_QUICK),
+        rounds: ROUNDS,
         starts: of_run(STARTS, 1),
         warm: WARM,
     };
@@ -134,6 +139,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(true),
         },
         messages: of_run(MESSAGES_LARGE, MESSAGES_LARGE_QUICK),
+        rounds: of_run(ROUNDS_LARGE, ROUNDS),
         starts: 1,
         warm: WARM_LARGE,
     };
@@ -180,10 +186,12 @@ mod tests {
         assert_eq!(kinds, [Kind::Usual, Kind::Large, Kind::InProcess]);
         assert_eq!(parts[0].sizes, SIZES);
         assert_eq!(parts[0].placements, Placement::ALL);
-        assert_eq!(parts[0].per_round() * ROUNDS, MESSAGES);
+        for (part, messages) in parts.iter().zip([MESSAGES, MESSAGES_LARGE]) {
+            assert_eq!(part.per_round() * part.rounds, messages);
+        }
         for part in &parts {
             let rounds: Vec<usize> = (0..part.starts).flat_map(|it| part.rounds_of(it)).collect();
-            assert!(rounds.into_iter().eq(0..ROUNDS));
+            assert!(rounds.into_iter().eq(0..part.rounds));
         }
     }
 

@@ -2,9 +2,10 @@
 
 use whimbrel_rig::process::Usage;
 
-use super::plan::Part;
+use super::plan::{Kind, Part};
 use super::rows::Row;
 use crate::contestant::{Contestant, Programs};
+use crate::host::Host;
 use crate::machine::Ticks;
 use crate::pair::Pair;
 use crate::placement::Placement;
@@ -14,12 +15,19 @@ use crate::turns;
 /// Nanoseconds of a tick of `/proc/stat`. proc_stat(5).
 const TICK_NS: f64 = 1e7;
 
-/// All rows of one placement, and the share of all cores in percent that others used meanwhile.
-pub(super) fn run(
-    part: &Part,
-    programs: &Programs,
-    placement: Placement,
-) -> Result<(Vec<Row>, f64), String> {
+/// What was found in one placement.
+pub(super) struct Found {
+    pub(super) rows: Vec<Row>,
+    /// Share of all cores in percent that others used meanwhile.
+    pub(super) others_percent: f64,
+    pub(super) host: Host,
+}
+
+/// Races in one placement.
+///
+/// # Errors
+/// Somebody is missing, does not start or stalls.
+pub(super) fn run(part: &Part, programs: &Programs, placement: Placement) -> Result<Found, String> {
     let stage = Stage::new(placement)?;
     let seats = stage.seats();
     let fitting = part.contestants.iter().filter(|it| it.fits(placement));
@@ -33,6 +41,10 @@ pub(super) fn run(
         .collect();
     let before = Ticks::now();
     let mut ours = Usage::default();
+    let mut host = match part.kind {
+        Kind::InProcess => Host::of_a_process(),
+        Kind::Usual | Kind::Large => Host::of(placement),
+    };
     for start in 0..part.starts {
         let mut runners = fitting
             .iter()
@@ -50,9 +62,12 @@ pub(super) fn run(
             }
             let (rounds, count) = (part.rounds_of(start), runners.len());
             for at in rounds.flat_map(|round| turns::of_round(round, count)) {
-                let (trips, used) = runners[at].round(order)?;
+                let (trips, used) = host.undisturbed(|| {
+                    let (trips, used) = runners[at].round(order)?;
+                    ours = ours.plus(used);
+                    Ok((trips, used))
+                })?;
                 of_size[at].add(&trips, used, order);
-                ours = ours.plus(used);
             }
             if start + 1 == part.starts {
                 for row in of_size {
@@ -65,6 +80,9 @@ pub(super) fn run(
     let after = Ticks::now();
     let others = (after.worked - before.worked) as f64 - ours.cpu_ns as f64 / TICK_NS;
     let whole = (after.all - before.all).max(1) as f64;
-    let rows = rows.into_iter().flatten().collect();
-    Ok((rows, (100.0 * others / whole).max(0.0)))
+    Ok(Found {
+        rows: rows.into_iter().flatten().collect(),
+        others_percent: (100.0 * others / whole).max(0.0),
+        host,
+    })
 }

@@ -200,7 +200,9 @@ mod tests {
             ns: 1,
         };
         let ns = 1_000_000_000;
-        row.add(sent, &[Received { count, ns }], Usage::default());
+        let received = [Received { count, ns }];
+        row.add(sent, &received, Usage::default());
+        row.note_rate(&received);
     }
 
     fn judged(rows: &[Row]) -> Vec<(String, bool)> {

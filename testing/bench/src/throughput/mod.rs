@@ -15,6 +15,7 @@ mod wake;
 use crate::arguments::Arguments;
 use crate::contestant::{Product, Programs};
 use crate::exchange::PAYLOAD;
+use crate::host::{self, Host};
 use crate::machine;
 use crate::report::Report;
 
@@ -49,11 +50,14 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("rounds", plan.rounds.to_string());
     note("burst_ms", plan.burst_ms.to_string());
     let mut rows = Vec::new();
+    let mut host = Host::of(race::PLACEMENT);
     for readers in &plan.readers {
         for size in &plan.sizes {
-            rows.extend(race::run(&plan, &programs, *readers, *size)?);
+            let found = race::run(&plan, &programs, &mut host, *readers, *size)?;
+            rows.extend(found);
         }
     }
+    note(host::BLOCKS, host.describe());
     let smallest = plan.sizes.iter().copied().min().unwrap_or_default();
     let wait_us = wake::wait_us(&rows, &programs, smallest)?;
     let text = wait_us.map_or("not told apart".to_owned(), |us| format!("{us:.2}"));

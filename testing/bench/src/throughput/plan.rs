@@ -38,8 +38,8 @@ impl Plan {
                 [] => usual.to_vec(),
                 sizes => sizes.to_vec(),
             },
-            rounds: if arguments.quick { 2 } else { 5 },
-            burst_ms: if arguments.quick { 200 } else { 1000 },
+            rounds: if arguments.quick { 2 } else { 12 },
+            burst_ms: if arguments.quick { 200 } else { 400 },
         })
     }
 }

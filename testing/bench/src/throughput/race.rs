@@ -9,11 +9,15 @@ use super::flow::Flow;
 use super::plan::Plan;
 use super::rows::Row;
 use crate::contestant::{Product, Programs};
+use crate::host::Host;
 use crate::placement::Placement;
 use crate::stage::Stage;
 use crate::stream::{Burst, Received, Sent};
 use crate::streamers::{Streamers, Streaming};
 use crate::turns;
+
+/// Where writers and readers run.
+pub(super) const PLACEMENT: Placement = Placement::TwoCores;
 
 /// How long a reader may take to say what has arrived.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -102,14 +106,16 @@ fn arrived(
     Ok(received)
 }
 
-/// All rows of one size and number of readers.
+/// All rows of one size and number of readers. What `host` disturbs is measured again for the sake
+/// of rates; what is lost, counts whenever it is.
 pub(super) fn run(
     plan: &Plan,
     programs: &Programs,
+    host: &mut Host,
     readers: usize,
     size: usize,
 ) -> Result<Vec<Row>, String> {
-    let stage = Stage::new(Placement::TwoCores)?;
+    let stage = Stage::new(PLACEMENT)?;
     let fitting = plan.flows.iter().filter(|it| it.fits(size));
     let mut runners = fitting
         .enumerate()
@@ -126,8 +132,13 @@ pub(super) fn run(
     };
     for round in 0..plan.rounds {
         for at in turns::of_round(round, runners.len()) {
-            let (sent, received, used) = runners[at].burst(at_most)?;
-            rows[at].add(sent, &received, used);
+            let row = &mut rows[at];
+            let received = host.undisturbed(|| {
+                let (sent, received, used) = runners[at].burst(at_most)?;
+                row.add(sent, &received, used);
+                Ok(received)
+            })?;
+            row.note_rate(&received);
         }
     }
     for (runner, row) in runners.iter_mut().zip(&mut rows) {

@@ -23,7 +23,7 @@ pub(super) struct Row {
     used: Usage,
 }
 
-/// Sums over rounds and readers.
+/// Sums over bursts and readers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     sent: u64,
@@ -65,12 +65,16 @@ impl Row {
         }
     }
 
-    /// Adds a round.
+    /// Adds what was sent and received in a burst, and what it took.
     pub(super) fn add(&mut self, sent: Sent, received: &[Received], used: Usage) {
-        let slowest = received.iter().map(|it| it.rate()).reduce(f64::min);
-        self.rates.push(slowest.unwrap_or(0.0));
         self.total.add(sent, received);
         self.used = self.used.plus(used);
+    }
+
+    /// Notes the rate of the burst that counts in a round.
+    pub(super) fn note_rate(&mut self, received: &[Received]) {
+        let slowest = received.iter().map(|it| it.rate()).reduce(f64::min);
+        self.rates.push(slowest.unwrap_or(0.0));
     }
 
     /// Notes a burst at `rate` samples per second, which should be easy.
@@ -261,11 +265,7 @@ mod tests {
     fn the_rate_is_the_median_of_the_slowest_reader() {
         let mut row = Row::new(FLOWS[0], 2, 16);
         for slow in [11, 31, 21] {
-            row.add(
-                sent(100),
-                &[received(101), received(slow)],
-                Usage::default(),
-            );
+            row.note_rate(&[received(101), received(slow)]);
         }
         assert_eq!(row.rate(), 20.0);
         assert_eq!(row.bounds(), (10.0, 30.0));
