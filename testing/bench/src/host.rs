@@ -5,10 +5,13 @@
 //! None of it is the doing of anybody who is measured, and all is seen without him: by the time
 //! that the host took, which the kernel counts, by how long the same work takes, and by how long a
 //! cache line takes from one core to the other. So what was measured meanwhile is measured again,
-//! the same for all.
+//! the same for all. Who looks must not be felt: threads that end keep the kernel's tick going for
+//! as long as a block takes, by which whoever sleeps wakes up sooner, so those that look stay.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,10 +24,10 @@ use crate::placement::Placement;
 pub(crate) const BLOCKS: &str = "blocks that the host disturbed";
 
 /// Ways of a cache line there and back by which a distance is told.
-const TRIPS: u32 = 64;
+const TRIPS: u64 = 64;
 
 /// So often it is told; the shortest counts, as threads are interrupted.
-const TRIES: usize = 4;
+const TRIES: u64 = 4;
 
 /// Cores are apart where a cache line takes so many times as long as it ever did: more than from
 /// the other thread of a core to another core, less than out of the reach of a common cache.
@@ -47,15 +50,23 @@ const GRACE: Duration = Duration::from_secs(60);
 const WAIT_MAX: Duration = Duration::from_secs(1);
 const WAIT: Duration = Duration::from_millis(10);
 
-/// What is looked at beside the time that the host took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is looked at beside the time that the host took, and who does.
+#[derive(Debug)]
 enum Probe {
     /// Nothing.
     None,
     /// How far two cores are from each other.
-    Distance([u32; 2]),
+    Distance([Looker; 2]),
     /// How fast the slower of two cores works.
-    Speed([u32; 2]),
+    Speed([Looker; 2]),
+}
+
+/// A thread on a core of its own that sleeps until it is asked. It ends with this.
+#[derive(Debug)]
+struct Looker {
+    ask: Sender<()>,
+    /// Nanoseconds.
+    told: Receiver<f64>,
 }
 
 /// The host, as seen from within.
@@ -94,14 +105,17 @@ impl Host {
     /// far from each other those are.
     pub(crate) fn of(placement: Placement) -> Self {
         let cores = placement.cores().filter(|[a, b]| a != b);
-        Self::probed(cores.map_or(Probe::None, Probe::Distance))
+        let lookers = cores.and_then(distance);
+        Self::probed(lookers.map_or(Probe::None, Probe::Distance))
     }
 
     /// As it is for a process that does everything itself, of which times count, not ratios: it is
     /// also watched how fast cores are.
     pub(crate) fn of_a_process() -> Self {
         let last = thread::available_parallelism().map_or(1, usize::from) - 1;
-        Self::probed(Probe::Speed([0, last.min(1) as u32]))
+        let start = |core| Looker::start(core, work_ns);
+        let lookers = start(0).zip(start(last.min(1) as u32));
+        Self::probed(lookers.map_or(Probe::None, |(a, b)| Probe::Speed([a, b])))
     }
 
     fn probed(probe: Probe) -> Self {
@@ -159,10 +173,21 @@ impl Host {
     }
 
     fn look(&mut self) -> Look {
-        let ns = match self.probe {
+        let ns = match &self.probe {
             Probe::None => None,
-            Probe::Distance(cores) => distance_ns(cores),
-            Probe::Speed([a, b]) => work_ns(a).zip(work_ns(b)).map(|(a, b)| a.max(b)),
+            Probe::Distance([a, b]) => {
+                b.ask();
+                a.ask();
+                a.answer().zip(b.answer()).map(|(shortest, _)| shortest)
+            }
+            // One after the other, as they may be the two threads of one core.
+            Probe::Speed(both) => {
+                let times = both.each_ref().map(|it| {
+                    it.ask();
+                    it.answer()
+                });
+                times[0].zip(times[1]).map(|(a, b)| a.max(b))
+            }
         };
         self.shortest_ns = self.shortest_ns.min(ns.unwrap_or(f64::INFINITY));
         Look {
@@ -176,7 +201,7 @@ impl Host {
     }
 
     fn is_slow(&self, look: Look) -> bool {
-        let times = match self.probe {
+        let times = match &self.probe {
             Probe::None => return false,
             Probe::Distance(_) => APART,
             Probe::Speed(_) => SHARED,
@@ -191,7 +216,7 @@ impl Host {
             again,
             disturbed,
         } = self.told;
-        let shortest = match self.probe {
+        let shortest = match &self.probe {
             Probe::None => String::new(),
             Probe::Distance(_) => format!(", cores {:.0} ns apart", self.shortest_ns),
             Probe::Speed(_) => format!(", the same work {:.0} ns", self.shortest_ns),
@@ -200,49 +225,72 @@ impl Host {
     }
 }
 
-/// How long a cache line takes from one of `cores` to the other and back, in nanoseconds; `None`
-/// where the system lets nobody choose his core.
-fn distance_ns(cores: [u32; 2]) -> Option<f64> {
-    // On lines of its own, so that nothing else moves with it.
-    #[repr(align(256))]
-    struct Line(AtomicU32);
-    let line = Line(AtomicU32::new(0));
-    let last = TRIPS * (1 + TRIES as u32);
-    let (mine, other) = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            let sits = sit(cores[1]);
-            for turn in 0..last {
-                wait_for(&line.0, 2 * turn + 1);
-                line.0.store(2 * turn + 2, Ordering::Release);
-            }
-            sits
+impl Looker {
+    /// Has `look` called on `core` alone, each time somebody asks; it gives nanoseconds. `None`
+    /// where the system lets nobody choose his core.
+    fn start(core: u32, mut look: impl FnMut() -> f64 + Send + 'static) -> Option<Self> {
+        let (ask, asked) = channel();
+        let (tell, told) = channel();
+        thread::spawn(move || {
+            let mut only = CpuSet::new();
+            only.set(core as usize);
+            let sits = sched_setaffinity(None, &only).is_ok() && tell.send(0.0).is_ok();
+            while sits && asked.recv().is_ok() && tell.send(look()).is_ok() {}
         });
-        let mine = scope.spawn(|| {
-            let sits = sit(cores[0]);
-            let mut shortest = Duration::MAX;
-            let mut turns = 0..last;
-            // The first are run-up: the other one has to come first.
-            for round in 0..=TRIES {
-                let begun = Instant::now();
-                for turn in turns.by_ref().take(TRIPS as usize) {
-                    line.0.store(2 * turn + 1, Ordering::Release);
-                    wait_for(&line.0, 2 * turn + 2);
-                }
-                if round > 0 {
-                    shortest = shortest.min(begun.elapsed());
-                }
-            }
-            (sits, shortest)
-        });
-        (mine.join(), other.join())
-    });
-    let ((sits, shortest), other_sits) = (mine.ok()?, other.ok()?);
-    (sits && other_sits).then(|| shortest.as_nanos() as f64 / f64::from(TRIPS))
+        let looker = Self { ask, told };
+        looker.answer().map(|_| looker)
+    }
+
+    fn ask(&self) {
+        // Who has ended does not answer either.
+        let _ = self.ask.send(());
+    }
+
+    fn answer(&self) -> Option<f64> {
+        self.told.recv().ok()
+    }
 }
 
-/// How long the same work takes on `core`, in nanoseconds; `None` where the system lets nobody
-/// choose his core.
-fn work_ns(core: u32) -> Option<f64> {
+/// Who tells how long a cache line takes from one of `cores` to the other and back: the first does,
+/// the second answers it. Both are to be asked each time. `None` where nobody may.
+fn distance(cores: [u32; 2]) -> Option<[Looker; 2]> {
+    // On lines of its own, so that nothing else moves with it.
+    #[repr(align(256))]
+    struct Line(AtomicU64);
+    let line = Arc::new(Line(AtomicU64::new(0)));
+    // The first turns are run-up: the other one has to come first.
+    let turns = TRIPS * (1 + TRIES);
+    let (mine, other) = (line.clone(), line);
+    let mut turn = 0;
+    let first = Looker::start(cores[0], move || {
+        let mut shortest = Duration::MAX;
+        for round in 0..=TRIES {
+            let begun = Instant::now();
+            for _ in 0..TRIPS {
+                mine.0.store(2 * turn + 1, Ordering::Release);
+                wait_for(&mine.0, 2 * turn + 2);
+                turn += 1;
+            }
+            if round > 0 {
+                shortest = shortest.min(begun.elapsed());
+            }
+        }
+        shortest.as_nanos() as f64 / TRIPS as f64
+    });
+    let mut turn = 0;
+    let second = Looker::start(cores[1], move || {
+        for _ in 0..turns {
+            wait_for(&other.0, 2 * turn + 1);
+            other.0.store(2 * turn + 2, Ordering::Release);
+            turn += 1;
+        }
+        0.0
+    });
+    Some([first?, second?])
+}
+
+/// How long the same work takes, in nanoseconds.
+fn work_ns() -> f64 {
     // Several things at a time, as who shares a core has fewer places for them.
     let work = || {
         let begun = Instant::now();
@@ -253,20 +301,12 @@ fn work_ns(core: u32) -> Option<f64> {
         black_box(lanes);
         begun.elapsed()
     };
-    let on_core = || sit(core).then(|| (0..=TRIES).map(|_| work()).min());
-    let shortest = thread::scope(|scope| scope.spawn(on_core).join());
-    Some(shortest.ok()???.as_nanos() as f64)
-}
-
-/// Has the calling thread run on `core` alone; whether that is so.
-fn sit(core: u32) -> bool {
-    let mut only = CpuSet::new();
-    only.set(core as usize);
-    sched_setaffinity(None, &only).is_ok()
+    let shortest = (0..=TRIES).map(|_| work()).min();
+    shortest.unwrap_or_default().as_nanos() as f64
 }
 
 /// Polls, as whoever sleeps would be woken later than a cache line comes.
-fn wait_for(line: &AtomicU32, value: u32) {
+fn wait_for(line: &AtomicU64, value: u64) {
     while line.load(Ordering::Acquire) != value {
         std::hint::spin_loop();
     }
@@ -283,9 +323,9 @@ mod tests {
 
     #[test]
     fn time_taken_and_cores_apart_or_shared_disturb() {
-        let known = |host| Host {
-            shortest_ns: 50.0,
-            ..host
+        let known = |mut host: Host| {
+            host.shortest_ns = 50.0;
+            host
         };
         let host = known(Host::of(Placement::TwoCores));
         let near = look(7, 199.0);
@@ -340,21 +380,21 @@ mod tests {
     #[test]
     fn only_two_cores_have_a_distance() {
         for placement in [Placement::OneCore, Placement::Free] {
-            let host = Host::of(placement);
-            assert_eq!(host.probe, Probe::None);
-            assert!(!host.describe().contains("apart"));
+            assert!(!Host::of(placement).describe().contains("apart"));
         }
         let host = Host::of(Placement::TwoHosts);
-        assert_eq!(host.probe, Probe::Distance([0, 1]));
         assert!(host.describe().contains("apart"));
     }
 
     #[test]
-    fn speeds_and_distances_are_told() {
+    fn speeds_and_distances_are_told_again_and_again() {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let two = (cores > 1).then(|| distance_ns([0, 1])).flatten();
-        for ns in two.into_iter().chain(work_ns(0)) {
-            assert!(ns > 0.0 && ns.is_finite());
+        let two = (cores > 1).then(|| Host::of(Placement::TwoCores));
+        for mut host in two.into_iter().chain([Host::of_a_process()]) {
+            for _ in 0..3 {
+                let ns = host.look().ns;
+                assert!(ns.is_some_and(|ns| ns > 0.0 && ns.is_finite()), "{host:?}");
+            }
         }
     }
 }
