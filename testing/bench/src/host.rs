@@ -21,7 +21,7 @@ use crate::machine::Ticks;
 use crate::placement::Placement;
 
 /// What reports call the blocks that were disturbed.
-pub(crate) const BLOCKS: &str = "blocks that the host disturbed";
+pub const BLOCKS: &str = "blocks that the host disturbed";
 
 /// Ways of a cache line there and back by which a distance is told.
 const TRIPS: u64 = 64;
@@ -71,7 +71,7 @@ struct Looker {
 
 /// The host, as seen from within.
 #[derive(Debug)]
-pub(crate) struct Host {
+pub struct Host {
     probe: Probe,
     /// Nanoseconds of what is looked at, at least.
     shortest_ns: f64,
@@ -103,7 +103,7 @@ struct Look {
 impl Host {
     /// As it is for processes of this placement: where they have two cores, it is also watched how
     /// far from each other those are.
-    pub(crate) fn of(placement: Placement) -> Self {
+    pub fn of(placement: Placement) -> Self {
         let cores = placement.cores().filter(|[a, b]| a != b);
         let lookers = cores.and_then(distance);
         Self::probed(lookers.map_or(Probe::None, Probe::Distance))
@@ -111,7 +111,7 @@ impl Host {
 
     /// As it is for a process that does everything itself, of which times count, not ratios: it is
     /// also watched how fast cores are.
-    pub(crate) fn of_a_process() -> Self {
+    pub fn of_a_process() -> Self {
         let last = thread::available_parallelism().map_or(1, usize::from) - 1;
         let start = |core| Looker::start(core, work_ns);
         let lookers = start(0).zip(start(last.min(1) as u32));
@@ -133,7 +133,7 @@ impl Host {
     ///
     /// # Errors
     /// Those of `block`.
-    pub(crate) fn undisturbed<T>(
+    pub fn undisturbed<T>(
         &mut self,
         block: impl FnMut() -> Result<T, String>,
     ) -> Result<T, String> {
@@ -210,7 +210,7 @@ impl Host {
     }
 
     /// For reports.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let Told {
             blocks,
             again,

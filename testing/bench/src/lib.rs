@@ -13,7 +13,7 @@ pub mod contestant;
 pub mod exchange;
 pub mod footprint;
 pub mod goal;
-mod host;
+pub mod host;
 pub mod latency;
 pub mod machine;
 pub mod pair;
