@@ -64,9 +64,9 @@ enum Probe {
 /// A thread on a core of its own that sleeps until it is asked. It ends with this.
 #[derive(Debug)]
 struct Looker {
-    ask: Sender<()>,
+    asks: Sender<()>,
     /// Nanoseconds.
-    told: Receiver<f64>,
+    answers: Receiver<f64>,
 }
 
 /// The host, as seen from within.
@@ -229,25 +229,25 @@ impl Looker {
     /// Has `look` called on `core` alone, each time somebody asks; it gives nanoseconds. `None`
     /// where the system lets nobody choose his core.
     fn start(core: u32, mut look: impl FnMut() -> f64 + Send + 'static) -> Option<Self> {
-        let (ask, asked) = channel();
-        let (tell, told) = channel();
+        let (asks, asked) = channel();
+        let (answer, answers) = channel();
         thread::spawn(move || {
             let mut only = CpuSet::new();
             only.set(core as usize);
-            let sits = sched_setaffinity(None, &only).is_ok() && tell.send(0.0).is_ok();
-            while sits && asked.recv().is_ok() && tell.send(look()).is_ok() {}
+            let sits = sched_setaffinity(None, &only).is_ok() && answer.send(0.0).is_ok();
+            while sits && asked.recv().is_ok() && answer.send(look()).is_ok() {}
         });
-        let looker = Self { ask, told };
+        let looker = Self { asks, answers };
         looker.answer().map(|_| looker)
     }
 
     fn ask(&self) {
         // Who has ended does not answer either.
-        let _ = self.ask.send(());
+        let _ = self.asks.send(());
     }
 
     fn answer(&self) -> Option<f64> {
-        self.told.recv().ok()
+        self.answers.recv().ok()
     }
 }
 
@@ -388,9 +388,7 @@ mod tests {
 
     #[test]
     fn speeds_and_distances_are_told_again_and_again() {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let two = (cores > 1).then(|| Host::of(Placement::TwoCores));
-        for mut host in two.into_iter().chain([Host::of_a_process()]) {
+        for mut host in [Host::of(Placement::TwoCores), Host::of_a_process()] {
             for _ in 0..3 {
                 let ns = host.look().ns;
                 assert!(ns.is_some_and(|ns| ns > 0.0 && ns.is_finite()), "{host:?}");

@@ -1,11 +1,11 @@
 //! What it takes of the cores that a thread of a stream waits and is woken.
 
 use super::flow::{Flow, Kind};
+use super::race::PLACEMENT;
 use super::rows::{Row, find};
 use crate::contestant::{Contestant, Mode, Product, Programs};
 use crate::pair::Pair;
 use crate::parts;
-use crate::placement::Placement;
 use crate::protocol::Order;
 use crate::stage::Stage;
 
@@ -30,7 +30,7 @@ pub(super) fn wait_us(
     let Some(row) = find(rows, RAW, 1, size) else {
         return Ok(None);
     };
-    let stage = Stage::new(Placement::TwoCores)?;
+    let stage = Stage::new(PLACEMENT)?;
     let alone = Contestant {
         product: Product::Raw,
         mode: Mode::Calls,
