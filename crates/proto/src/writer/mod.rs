@@ -323,9 +323,7 @@ impl Writer {
             self.history.settle();
             self.bundle.leave(Cause::Room);
             self.blocked_since.get_or_insert(now);
-            let patience = self.config.heartbeat_period;
-            self.ask_now = self.audience.holds_history()
-                && !self.window.awaits_answer(now, self.acked, patience);
+            self.ask_now = self.audience.holds_history() && self.awaited(now).is_none();
             self.statistics.blocked = self.statistics.blocked.saturating_add(1);
             return Err(WriteError::WouldBlock);
         }

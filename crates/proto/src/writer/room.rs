@@ -1,6 +1,7 @@
 //! Where the room for a new change comes from: what HISTORY and RESOURCE_LIMITS say.
 
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::time::Instant;
 
 use super::history::Known;
 use super::window::is_crowded_above;
@@ -67,11 +68,19 @@ impl Writer {
     /// once.
     pub fn is_crowded(&self) -> bool {
         let unacked = self.history.last().since(self.acked);
+        let bytes_max = self.config.unacknowledged_bytes_max;
         let samples_max = u64::try_from(self.config.samples_max).unwrap_or(u64::MAX);
         self.blocked_since.is_some()
             && self.config.depth.is_none()
-            && (self.window.is_crowded(self.config.unacknowledged_bytes_max)
+            && (self.window.pending_bytes() > is_crowded_above(bytes_max)
                 || unacked > is_crowded_above(samples_max))
+    }
+
+    /// The newest change that readers were asked about lately, while the answer is still to come.
+    #[inline(always)]
+    pub fn awaited(&self, now: Instant) -> Option<SequenceNumber> {
+        let (asked_at, newest) = self.window.open_question(self.acked)?;
+        (now.since(asked_at) < self.config.heartbeat_period).then_some(newest)
     }
 
     /// Removes a change that whoever acknowledges has; false where that cannot be. Readers of the

@@ -2,7 +2,7 @@
 //! when readers are asked for it.
 
 use whimbrel_base::sequence::SequenceNumber;
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 
 /// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
 /// memory that holds it.
@@ -50,7 +50,8 @@ impl Window {
         self.acked_bytes = self.acked_bytes.max(charged_bytes);
     }
 
-    fn pending_bytes(&self) -> u64 {
+    /// What waits for acknowledgement, in octets.
+    pub(super) fn pending_bytes(&self) -> u64 {
         self.charged_bytes.saturating_sub(self.acked_bytes)
     }
 
@@ -60,11 +61,6 @@ impl Window {
         // One that is over the limit may leave while another such is being repaired.
         let beside_another = more > bytes_max && pending <= more;
         pending == 0 || beside_another || pending.saturating_add(more) <= bytes_max
-    }
-
-    /// True while more than three quarters of `bytes_max` wait for acknowledgement.
-    pub(super) fn is_crowded(&self, bytes_max: u64) -> bool {
-        self.pending_bytes() > is_crowded_above(bytes_max)
     }
 
     /// True when so much was written since the last question that it is time for another.
@@ -86,16 +82,10 @@ impl Window {
         self.asked = Some((now, pushed));
     }
 
-    /// True while the answer to a question that left within `patience` is still to come: some of
-    /// what it was about is not among what is `acked`.
-    pub(super) fn awaits_answer(
-        &self,
-        now: Instant,
-        acked: SequenceNumber,
-        patience: Duration,
-    ) -> bool {
-        self.asked
-            .is_some_and(|(at, pushed)| acked < pushed && now.since(at) < patience)
+    /// The last question, while some of what it was about is not among what is `acked`: when it
+    /// left, and the newest change that it was about.
+    pub(super) fn open_question(&self, acked: SequenceNumber) -> Option<(Instant, SequenceNumber)> {
+        self.asked.filter(|(_, newest)| acked < *newest)
     }
 }
 

@@ -320,6 +320,11 @@ impl Reception {
         Some(Seat::new(self, desk))
     }
 
+    /// True while the `whimbrel-io` thread watches the socket.
+    pub(super) fn is_watched(&self) -> bool {
+        !self.is_taken.load(Ordering::Relaxed)
+    }
+
     /// Lets the `whimbrel-io` thread watch the socket again.
     fn give_back(&self, seat: &MutexGuard<'_, Option<Box<Desk>>>) {
         if seat.is_none() || !self.is_taken.load(Ordering::Relaxed) {

@@ -103,6 +103,8 @@ pub(crate) struct WriterState {
     /// Matched readers of this process, in the order of their GUIDs.
     neighbours: Arc<Vec<Neighbour>>,
     handed: Handed,
+    /// What readers were asked about when whoever wrote looked for the answer last.
+    looked_for: Option<SequenceNumber>,
     last_stamp: LastStamp,
 }
 
@@ -121,6 +123,14 @@ impl WriterState {
             self.trim_at = now.after(TRIM_PERIOD);
         }
         wants(self).then_some(self.trim_at)
+    }
+
+    /// True, once for each, where there may be an answer to a question of late: whoever writes had
+    /// better receive it. Another thread would take the core from him, and find the lock held.
+    #[inline(always)]
+    fn is_time_to_look(&mut self, now: Instant) -> bool {
+        let awaited = self.machine.awaited(now);
+        awaited.is_some() && std::mem::replace(&mut self.looked_for, awaited) != awaited
     }
 
     /// Readers that are matched in both directions.
@@ -222,6 +232,7 @@ impl WriterCore {
                 given_up: Vec::new(),
                 neighbours: Arc::default(),
                 handed: Handed::default(),
+                looked_for: None,
                 last_stamp: LastStamp::default(),
             }),
             bell: Arc::clone(&status.bell),
@@ -290,7 +301,11 @@ impl WriterCore {
         match self.admit(&mut state, started, draft) {
             Err(WriteError::WouldBlock) => self.drain(state, started),
             outcome => {
+                let looks_for_answer = state.is_time_to_look(started);
                 self.dispatch(state, started);
+                if looks_for_answer {
+                    self.bell.receive_now();
+                }
                 if self.blocked.load(Ordering::SeqCst) > 0 {
                     // Whoever waits must look again, or the machine takes it for gone.
                     self.bell.ring();

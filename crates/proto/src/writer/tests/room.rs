@@ -65,6 +65,32 @@ fn a_history_without_limits_blocks_by_the_octets_under_way() {
 }
 
 #[test]
+fn an_answer_is_awaited_from_the_question_to_it_but_not_for_ever() {
+    let mut writer = writer(|config| config.depth = None);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    let mut written = 0;
+    while !sent.words().contains(&"heartbeat?") {
+        assert_eq!(writer.awaited(NOW), None);
+        writer.write(NOW, change(60_000)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        written += 1;
+    }
+    let newest = writer.last_sequence();
+    writer.write(NOW, change(60_000)).unwrap();
+    assert_eq!(writer.awaited(NOW), Some(newest));
+    let later = NOW.after(writer.config().heartbeat_period);
+    assert_eq!(writer.awaited(later), None);
+    let answer = |until: i64, count| acknack(until + 1, &[], count);
+    let some = answer(written - 1, 1);
+    writer.handle_acknack(NOW, READER, &some).unwrap();
+    assert_eq!(writer.awaited(NOW), Some(newest));
+    let all = answer(written, 2);
+    writer.handle_acknack(NOW, READER, &all).unwrap();
+    assert_eq!(writer.awaited(NOW), None);
+}
+
+#[test]
 fn who_streams_without_a_pause_is_answered_a_few_times_in_a_window() {
     let mut writer = writer(|config| config.depth = None);
     let mut sent = Sent::default();

@@ -66,6 +66,20 @@ impl Seat {
         }
     }
 
+    /// Receives what is there, without waiting.
+    pub(in crate::driver) fn receive_now(&mut self) {
+        let Some(mut desk) = self.desk.take() else {
+            return;
+        };
+        let reception = &*self.reception;
+        desk.seen_at = clock::now();
+        reception.note_sitting(&mut desk, &mut self.sat_at);
+        if contain(|| reception.receive_all(&mut desk)).is_err() {
+            reception.count_fault();
+        }
+        self.desk = Some(desk);
+    }
+
     /// Receives for whoever waits at the bell at the address `waiter_at`, until `is_rung` or
     /// `deadline` has passed.
     pub(in crate::driver) fn wait(
@@ -87,11 +101,7 @@ impl Seat {
                 break Waited::Moved;
             }
             desk.seen_at = clock::now();
-            if self.sat_at.is_none() {
-                self.sat_at = Some(desk.seen_at);
-                let left_at = Instant(reception.left_at.load(Ordering::Relaxed));
-                desk.habit.note(desk.seen_at.since(left_at));
-            }
+            reception.note_sitting(&mut desk, &mut self.sat_at);
             if deadline.is_some_and(|at| at <= desk.seen_at) {
                 break Waited::TimedOut;
             }
@@ -124,6 +134,16 @@ impl Seat {
 }
 
 impl Reception {
+    /// Notes in `sat_at` when whoever sits at `desk` began to, if he did just now.
+    #[inline(always)]
+    fn note_sitting(&self, desk: &mut Desk, sat_at: &mut Option<Instant>) {
+        if sat_at.is_none() {
+            *sat_at = Some(desk.seen_at);
+            let left_at = Instant(self.left_at.load(Ordering::Relaxed));
+            desk.habit.note(desk.seen_at.since(left_at));
+        }
+    }
+
     /// Waits for datagrams once, about until `deadline`, and handles them; how many there were.
     fn wait_once(
         &self,

@@ -311,6 +311,40 @@ impl Watch for Watches {
     fn count_fault(&self) {}
 }
 
+/// A reception that nobody but threads of the test receives from, and where to send to.
+fn unwatched(scene: &Scene, watches: &Arc<Watches>) -> (Arc<Reception>, SocketAddr) {
+    let watcher: Weak<Watches> = Arc::downgrade(watches);
+    let inbox: Weak<Inbox> = Arc::downgrade(&scene.inbox);
+    let local = SocketAddr::from(([127, 0, 0, 1], 0));
+    let socket = Arc::new(UdpSocket::bind(local, PortUse::Exclusive).unwrap());
+    let to = socket.local_addr();
+    let reception = Reception::new(watcher, socket, inbox, Token(0), (Waiting::Receive, true));
+    scene.inbox.bell.receive_at(Arc::downgrade(&reception));
+    (reception, to)
+}
+
+#[test]
+fn who_does_not_wait_receives_what_is_there_where_nobody_sat_of_late() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let watches = Arc::new(Watches::default());
+    let (reception, to) = unwatched(&scene, &watches);
+    let receive = |text: &str| {
+        let _ = scene.sender.send(to, &[text.as_bytes()]).unwrap();
+        scene.inbox.bell.receive_now();
+        scene.handler_of(text).is_some()
+    };
+    assert!(receive("a"));
+    assert!(!receive("b"), "the seat is kept for whoever left it");
+    assert_eq!(watches.changed.load(Ordering::Relaxed), 1);
+    reception.on_timer(Instant::FAR_FUTURE);
+    assert_eq!(watches.changed.load(Ordering::Relaxed), 2);
+    assert!(receive("c"));
+    assert!(scene.handler_of("b").is_some());
+    let seat = Arc::clone(&reception).sit();
+    assert!(seat.is_some() && !receive("d"), "somebody sits there");
+}
+
 #[test]
 fn a_thread_that_is_soon_back_keeps_the_seat_while_others_wait_and_nobody_is_told() {
     const ROUNDS: u64 = 4000;
@@ -318,13 +352,7 @@ fn a_thread_that_is_soon_back_keeps_the_seat_while_others_wait_and_nobody_is_tol
     let _another = Another::waits();
     let scene = scene(Waiting::Receive);
     let watches = Arc::new(Watches::default());
-    let watcher: Weak<Watches> = Arc::downgrade(&watches);
-    let inbox: Weak<Inbox> = Arc::downgrade(&scene.inbox);
-    let local = SocketAddr::from(([127, 0, 0, 1], 0));
-    let socket = Arc::new(UdpSocket::bind(local, PortUse::Exclusive).unwrap());
-    let to = socket.local_addr();
-    let reception = Reception::new(watcher, socket, inbox, Token(0), (Waiting::Receive, true));
-    scene.inbox.bell.receive_at(Arc::downgrade(&reception));
+    let (_reception, to) = unwatched(&scene, &watches);
     for _ in 0..ROUNDS {
         let _ = scene.sender.send(to, &[b"a"]).unwrap();
         scene.wait_for("a");

@@ -54,6 +54,17 @@ impl Bell {
         }
     }
 
+    /// Receives what is there now where threads that wait at this bell would, and leaves the seat
+    /// as they do; unless somebody sits there, or has lately.
+    #[inline(never)]
+    pub(crate) fn receive_now(&self) {
+        let reception = lock(&self.listeners).reception.upgrade();
+        let watched = reception.filter(|it| it.is_watched());
+        if let Some(mut seat) = watched.and_then(Reception::sit) {
+            seat.receive_now();
+        }
+    }
+
     /// Polls by `poll`, with a waker that rings this bell, until that gives something. In between
     /// this thread waits for a ring, and receives where the tasks would that were polled.
     pub(crate) fn poll_until<T>(
