@@ -24,13 +24,14 @@ const MESSAGES_IN_PROCESS: usize = 2_000_000;
 
 /// Turns of each contestant per placement and size: so many that whatever disturbs the machine for
 /// some hundredths of a second disturbs more than one.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 80;
+const ROUNDS_QUICK: usize = 40;
 /// As many of fewer and longer trips, so that a turn is as short.
 const ROUNDS_LARGE: usize = 200;
 
 /// How often everybody is started for them: where a process and its memory lie makes it slower or
 /// faster by several percent for as long as it lives.
-const STARTS: usize = 5;
+const STARTS: usize = 10;
 
 /// Round trips before those of a round that count.
 const WARM: usize = 50;
@@ -126,7 +127,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(false),
         },
         messages: of_run(MESSAGES, MESSAGES_QUICK),
-        rounds: ROUNDS,
+        rounds: of_run(ROUNDS, ROUNDS_QUICK),
         starts: of_run(STARTS, 1),
         warm: WARM,
     };
@@ -139,7 +140,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<Part>, String> {
             _ => named(true),
         },
         messages: of_run(MESSAGES_LARGE, MESSAGES_LARGE_QUICK),
-        rounds: of_run(ROUNDS_LARGE, ROUNDS),
+        rounds: of_run(ROUNDS_LARGE, ROUNDS_QUICK),
         starts: 1,
         warm: WARM_LARGE,
     };
