@@ -4,8 +4,11 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
 
 use super::history::Known;
-use super::window::is_crowded_above;
 use super::{NewChange, Writer};
+
+/// Who was blocked waits until one part in so many of the window is free, so that it does not
+/// block again at the next change.
+const RESUME_SHARE: u64 = 4;
 
 impl Writer {
     /// True when a change whose payloads keep `bytes`, of an instance of which so much is `known`,
@@ -94,4 +97,9 @@ impl Writer {
     fn has_left(&mut self, sequence: SequenceNumber) -> bool {
         sequence <= self.pushed || self.audience.destinations().is_empty() || self.seal()
     }
+}
+
+/// Of a limit, what may wait for acknowledgement when a writer that was blocked goes on.
+fn is_crowded_above(limit: u64) -> u64 {
+    limit.saturating_sub(limit.wrapping_div(RESUME_SHARE))
 }

@@ -11,10 +11,6 @@ pub(super) const DATAGRAM_CHARGE_BYTES: u64 = 768;
 /// Readers are asked for an answer so often in a window, so that room comes before it is full.
 const QUESTIONS_PER_WINDOW: u64 = 4;
 
-/// Who was blocked waits until one part in so many of the window is free, so that it does not
-/// block again at the next change.
-const RESUME_SHARE: u64 = 4;
-
 /// What is charged for changes that were written, and for those that were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
@@ -87,9 +83,4 @@ impl Window {
     pub(super) fn open_question(&self, acked: SequenceNumber) -> Option<(Instant, SequenceNumber)> {
         self.asked.filter(|(_, newest)| acked < *newest)
     }
-}
-
-/// Of a limit, what may wait for acknowledgement when a writer that was blocked goes on.
-pub(super) fn is_crowded_above(limit: u64) -> u64 {
-    limit.saturating_sub(limit.wrapping_div(RESUME_SHARE))
 }

@@ -192,11 +192,15 @@ impl Reception {
         let Some(mut desk) = lock(&self.seat).take() else {
             return;
         };
-        // A user's waker may panic here; the desk stays.
-        let outcome = contain(|| self.receive_all(&mut desk));
+        self.receive_at(&mut desk);
         desk.trim();
         *lock(&self.seat) = Some(desk);
-        if outcome.is_err() {
+    }
+
+    /// Receives what is there.
+    fn receive_at(&self, desk: &mut Desk) {
+        // A user's waker may panic here; the desk stays.
+        if contain(|| self.receive_all(desk)).is_err() {
             self.count_fault();
         }
     }

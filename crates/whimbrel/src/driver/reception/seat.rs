@@ -71,12 +71,9 @@ impl Seat {
         let Some(mut desk) = self.desk.take() else {
             return;
         };
-        let reception = &*self.reception;
         desk.seen_at = clock::now();
-        reception.note_sitting(&mut desk, &mut self.sat_at);
-        if contain(|| reception.receive_all(&mut desk)).is_err() {
-            reception.count_fault();
-        }
+        self.reception.note_sitting(&mut desk, &mut self.sat_at);
+        self.reception.receive_at(&mut desk);
         self.desk = Some(desk);
     }
 
