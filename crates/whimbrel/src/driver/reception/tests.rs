@@ -1,3 +1,4 @@
+mod answers;
 mod late;
 
 use std::net::SocketAddr;
