@@ -1,5 +1,13 @@
 //! Whose turn it is.
 
+use std::ops::Range;
+
+/// Those of all `rounds` that are run after `start` of `starts`, counted from 0.
+pub fn of_start(rounds: usize, start: usize, starts: usize) -> Range<usize> {
+    let until = |start: usize| rounds * start / starts;
+    until(start)..until(start + 1)
+}
+
 /// Whose turn it is in a round of `count`, one after the other.
 ///
 /// Whom one comes after matters: it leaves the caches and the cores in some state. So the order
@@ -27,6 +35,14 @@ pub fn of_round(round: usize, count: usize) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn starts_share_all_rounds() {
+        for (rounds, starts) in [(12, 3), (2, 1), (10, 4), (2, 3)] {
+            let all = (0..starts).flat_map(|it| of_start(rounds, it, starts));
+            assert!(all.eq(0..rounds), "{rounds}, {starts}");
+        }
+    }
 
     #[test]
     fn everybody_has_a_turn_in_every_round() {

@@ -36,7 +36,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
         "method",
         "KEEP_ALL, max_blocking_time 1 s, reliable readers, and writers of fastdds, hold 4000 \
          samples (64 above 100,000 octets), rate of arrivals, writer on core 0, readers on core \
-         1; raw: 4 MiB buffers, connected; ratios in goals: the middle of those of the rounds"
+         1; raw: 4 MiB buffers, connected; ratios in goals: the middle of those of the rounds; \
+         after each start 0.1 s that counts for losses and work alone"
             .into(),
     );
     note("payload", PAYLOAD.to_owned());
@@ -48,6 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("sizes_bytes", listed(&plan.sizes));
     note("readers", listed(&plan.readers));
     note("rounds", plan.rounds.to_string());
+    note("starts", plan.starts.to_string());
     note("burst_ms", plan.burst_ms.to_string());
     let mut rows = Vec::new();
     let mut host = Host::of(race::PLACEMENT);

@@ -11,7 +11,10 @@ pub(super) struct Plan {
     pub(super) flows: Vec<Flow>,
     pub(super) readers: Vec<usize>,
     pub(super) sizes: Vec<usize>,
+    /// How often everybody sends a burst as fast as it can.
     pub(super) rounds: usize,
+    /// How often all are started for them: processes differ for as long as they live.
+    pub(super) starts: usize,
     pub(super) burst_ms: u64,
 }
 
@@ -39,6 +42,7 @@ impl Plan {
                 sizes => sizes.to_vec(),
             },
             rounds: if arguments.quick { 2 } else { 12 },
+            starts: if arguments.quick { 1 } else { 4 },
             burst_ms: if arguments.quick { 200 } else { 400 },
         })
     }

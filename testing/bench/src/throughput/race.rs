@@ -1,4 +1,4 @@
-//! The race of one size and number of readers: everybody starts, then takes turns.
+//! The race of one size and number of readers: everybody starts, then takes turns, several times.
 
 use std::thread;
 use std::time::Duration;
@@ -28,6 +28,9 @@ const SETTLING: Duration = Duration::from_millis(100);
 /// What is lacking of a reliable burst is waited for as long as it comes, and so long beyond: who
 /// takes samples may be late. Of any other, what does not come within [`SETTLING`] is lost.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What everybody sends once he is started.
+const WARM: Burst = Burst { ms: 100, rate: 0 };
 
 /// Share of the highest rate at which BEST_EFFORT must lose nothing.
 const EASY: f64 = 0.8;
@@ -117,20 +120,41 @@ pub(super) fn run(
 ) -> Result<Vec<Row>, String> {
     let stage = Stage::new(PLACEMENT)?;
     let fitting = plan.flows.iter().filter(|it| it.fits(size));
-    let mut runners = fitting
-        .enumerate()
-        .map(|(at, it)| Runner::start(*it, programs, &stage, readers, size, at + 1))
-        .collect::<Result<Vec<Runner>, String>>()?;
-    for runner in &runners {
-        runner.streamers.wait_until_ready()?;
+    let mut rows: Vec<Row> = fitting.map(|it| Row::new(*it, readers, size)).collect();
+    for start in 0..plan.starts {
+        let each = rows.iter().zip(1..);
+        let mut runners = each
+            .map(|(row, domain)| Runner::start(row.flow, programs, &stage, readers, size, domain))
+            .collect::<Result<Vec<Runner>, String>>()?;
+        for runner in &runners {
+            runner.streamers.wait_until_ready()?;
+        }
+        take_turns(plan, start, host, &mut runners, &mut rows)?;
     }
-    let row = |runner: &Runner| Row::new(runner.flow, readers, size);
-    let mut rows: Vec<Row> = runners.iter().map(row).collect();
+    for row in &rows {
+        eprintln!("{}", row.progress());
+    }
+    Ok(rows)
+}
+
+/// The rounds of one `start`, with what comes before and after them.
+fn take_turns(
+    plan: &Plan,
+    start: usize,
+    host: &mut Host,
+    runners: &mut [Runner],
+    rows: &mut [Row],
+) -> Result<(), String> {
+    // Whatever a stream does once happens before any rate counts, to everybody.
+    for (runner, row) in runners.iter_mut().zip(&mut *rows) {
+        let (sent, received, used) = runner.burst(WARM)?;
+        row.add(sent, &received, used);
+    }
     let at_most = Burst {
         ms: plan.burst_ms,
         rate: 0,
     };
-    for round in 0..plan.rounds {
+    for round in turns::of_start(plan.rounds, start, plan.starts) {
         for at in turns::of_round(round, runners.len()) {
             let row = &mut rows[at];
             let received = host.undisturbed(|| {
@@ -141,16 +165,15 @@ pub(super) fn run(
             row.note_rate(&received);
         }
     }
-    for (runner, row) in runners.iter_mut().zip(&mut rows) {
+    for (runner, row) in runners.iter_mut().zip(rows) {
         let easy = runner.flow.is_best_effort() && runner.flow.product != Product::Raw;
         if easy {
             let rate = (row.rate() * EASY) as u64;
             let (sent, received, _) = runner.burst(Burst { rate, ..at_most })?;
             row.note_easy(rate, sent, &received);
         }
-        eprintln!("{}", row.progress());
     }
-    Ok(rows)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub(super) struct Row {
     /// Of each round: arrivals per second at the slowest reader.
     rates: Vec<f64>,
     total: Total,
-    /// At so many samples per second, which should be easy.
+    /// At so many samples per second, which should be easy: the rate of the last burst, and the
+    /// sums over all of them.
     easy: Option<(u64, Total)>,
     used: Usage,
 }
@@ -79,9 +80,9 @@ impl Row {
 
     /// Notes a burst at `rate` samples per second, which should be easy.
     pub(super) fn note_easy(&mut self, rate: u64, sent: Sent, received: &[Received]) {
-        let mut total = Total::default();
+        let (latest, total) = self.easy.get_or_insert_default();
+        *latest = rate;
         total.add(sent, received);
-        self.easy = Some((rate, total));
     }
 
     /// Samples per second: the median of the rounds.
@@ -294,6 +295,8 @@ mod tests {
         assert_eq!(row.lost_easy(), None);
         row.note_easy(8, sent(10), &[received(10), received(10)]);
         assert_eq!(row.lost_easy(), Some(0.0));
+        row.note_easy(8, sent(10), &[received(10), received(8)]);
+        assert_eq!(row.lost_easy(), Some(5.0));
     }
 
     #[test]
