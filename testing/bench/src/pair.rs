@@ -126,8 +126,12 @@ impl Pair {
 
     /// What both have used so far.
     pub fn usage(&self) -> Usage {
-        let pong = self.pong.as_ref().map(Process::usage).unwrap_or_default();
-        self.ping.usage().plus(pong)
+        self.ping.usage().plus(self.usage_of_pong())
+    }
+
+    /// Of that, what who answers has used; where one process does both, nothing.
+    pub fn usage_of_pong(&self) -> Usage {
+        self.pong.as_ref().map(Process::usage).unwrap_or_default()
     }
 
     /// Whether it left the machine to others between its rounds.

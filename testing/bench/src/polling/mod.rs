@@ -8,10 +8,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use whimbrel_rig::process::Process;
+use whimbrel_rig::process::{Process, Usage};
 
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
+use crate::host::{self, Host};
 use crate::machine;
 use crate::pair::{ENDING, Pair};
 use crate::placement::Placement;
@@ -22,17 +23,20 @@ use crate::turns;
 
 use rows::{Crowded, Row, Share};
 
+/// Where processes run, but for where it is crowded.
+const CALM: Placement = Placement::TwoCores;
+
 /// Octets of payload.
 const SIZE: usize = 64;
 
 /// Time between two samples of the steady stream.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Rounds in which all take turns.
-const ROUNDS: usize = 5;
+/// Rounds in which all take turns, each after a start of its own: where a process and its memory lie
+/// makes it slower or faster by some percent for as long as it lives.
+const ROUNDS: usize = 15;
 
-/// How often everybody is started where it is crowded: where a process and its memory lie makes it
-/// slower or faster by some percent for as long as it lives.
+/// How often everybody is started where it is crowded.
 const STARTS: usize = 40;
 const STARTS_QUICK: usize = 5;
 const ROUNDS_CROWDED: usize = 30;
@@ -63,7 +67,7 @@ const RAW: [Contestant; 2] = [
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let mut facts = machine::facts(&programs, &[Product::Whimbrel], "polling")?;
-    let length = Duration::from_millis(if arguments.quick { 500 } else { 3000 });
+    let length = Duration::from_millis(if arguments.quick { 150 } else { 1000 });
     let starts = if arguments.quick {
         STARTS_QUICK
     } else {
@@ -80,16 +84,19 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     facts.insert("busy_processes".into(), busy_processes().to_string());
     let contestants = contestants();
     let contestants = contestants.as_slice();
-    let calm = calm(&programs, contestants, length)?;
+    let mut host = Host::of(CALM);
+    let calm = calm(&programs, contestants, &mut host, length)?;
+    facts.insert(host::BLOCKS.into(), host.describe());
     let mut crowded = crowded(&programs, &[contestants, &RAW].concat(), starts)?;
     let raw = crowded.split_off(contestants.len());
     let wait_us = rows::wait_us(&raw);
     let rows: Vec<Row> = contestants
         .iter()
         .zip(calm.into_iter().zip(crowded))
-        .map(|(it, ([steady, idle], crowded))| Row {
+        .map(|(it, ([steady, answering, idle], crowded))| Row {
             mode: it.mode,
             steady,
+            answering,
             idle,
             crowded,
             wait_us,
@@ -131,39 +138,48 @@ fn start(
     Ok(pairs)
 }
 
-/// Shares of a core at a steady stream and where nothing happens, of each.
+/// Shares of a core of each: of both processes at a steady stream, there of the one that answers,
+/// and of both where nothing happens.
 fn calm(
     programs: &Programs,
     contestants: &[Contestant],
+    host: &mut Host,
     length: Duration,
-) -> Result<Vec<[Share; 2]>, String> {
-    let stage = Stage::new(Placement::TwoCores)?;
-    let mut pairs = start(programs, contestants, &stage)?;
-    let mut shares = vec![[Share::default(); 2]; pairs.len()];
+) -> Result<Vec<[Share; 3]>, String> {
+    let stage = Stage::new(CALM)?;
+    let mut shares = vec![[Share::default(); 3]; contestants.len()];
     for round in 0..ROUNDS {
+        let mut pairs = start(programs, contestants, &stage)?;
         for at in turns::of_round(round, pairs.len()) {
             let pair = &mut pairs[at];
-            let [steady, idle] = &mut shares[at];
-            add_share(steady, pair, |pair| stream(pair, length))?;
-            add_share(idle, pair, |_| {
+            let mut share_of = |part: &dyn Fn(&mut Pair) -> Result<(), String>| {
+                host.undisturbed(|| used_in(pair, part))
+            };
+            let (both, answering, elapsed) = share_of(&|pair| stream(pair, length))?;
+            shares[at][0].add(both, elapsed);
+            shares[at][1].add(answering, elapsed);
+            let (both, _, elapsed) = share_of(&|_| {
                 thread::sleep(length);
                 Ok(())
             })?;
+            shares[at][2].add(both, elapsed);
         }
     }
     Ok(shares)
 }
 
-/// Adds what both processes use of a core during `part`.
-fn add_share(
-    share: &mut Share,
+/// What both processes, and what the one that answers, use of a core during `part`, which takes so
+/// long.
+fn used_in(
     pair: &mut Pair,
-    part: impl FnOnce(&mut Pair) -> Result<(), String>,
-) -> Result<(), String> {
-    let (before, begun) = (pair.usage(), Instant::now());
+    part: &dyn Fn(&mut Pair) -> Result<(), String>,
+) -> Result<(Usage, Usage, Duration), String> {
+    let of = |pair: &Pair| (pair.usage(), pair.usage_of_pong());
+    let (before, begun) = (of(pair), Instant::now());
     part(pair)?;
-    share.add(pair.usage().since(before), begun.elapsed());
-    Ok(())
+    let after = of(pair);
+    let both = after.0.since(before.0);
+    Ok((both, after.1.since(before.1), begun.elapsed()))
 }
 
 /// One round trip at each period.

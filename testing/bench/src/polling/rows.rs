@@ -86,6 +86,9 @@ pub(super) struct Row {
     pub(super) mode: Mode,
     /// Of both processes.
     pub(super) steady: Share,
+    /// Of that, of the one that answers: it waits for the next sample of the stream, the other one
+    /// for the answer.
+    pub(super) answering: Share,
     pub(super) idle: Share,
     pub(super) crowded: Crowded,
     /// What one wait takes where it is crowded, if that is known.
@@ -105,6 +108,7 @@ impl Row {
             .text("mode", self.mode.name())
             .number("steady_percent", self.steady.percent())
             .number("steady_system_percent", self.steady.system_percent())
+            .number("answering_percent", self.answering.percent())
             .number("idle_percent", self.idle.percent())
             .number("crowded_p50_us", spread.us(0.5))
             .number("crowded_p90_us", spread.us(0.9))
@@ -120,6 +124,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "waiting",
         "1 kHz, % of a core",
         "of it in the system",
+        "of it who answers",
         "idle, % of a core",
         "crowded, one way p50 us",
         "p90 us",
@@ -135,6 +140,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
             row.mode.name().to_owned(),
             format!("{:.2}", row.steady.percent()),
             format!("{:.2}", row.steady.system_percent()),
+            format!("{:.2}", row.answering.percent()),
             format!("{:.3}", row.idle.percent()),
             format!("{:.2}", spread.us(0.5)),
             format!("{:.2}", spread.us(0.9)),
@@ -170,6 +176,7 @@ mod tests {
         let mut row = Row {
             mode: Mode::Take,
             steady: share,
+            answering: share,
             idle: share,
             crowded: Crowded::default(),
             wait_us: None,
@@ -199,6 +206,7 @@ mod tests {
         let row = |cpu_ns| Row {
             mode: Mode::Take,
             steady: Share::default(),
+            answering: Share::default(),
             idle: Share::default(),
             crowded: crowded(cpu_ns, 200_000),
             wait_us: wait_us(&raw),
