@@ -32,8 +32,8 @@ const SIZE: usize = 64;
 /// Time between two samples of the steady stream.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Rounds in which all take turns, each after a start of its own: where a process and its memory lie
-/// makes it slower or faster by some percent for as long as it lives.
+/// Rounds in which all take turns, each after a start of its own: where a process and its memory
+/// lie makes it slower or faster by some percent for as long as it lives.
 const ROUNDS: usize = 15;
 
 /// How often everybody is started where it is crowded.
