@@ -111,6 +111,22 @@ impl Pair {
         })
     }
 
+    /// Starts all `contestants` on `seats`, each in a domain of its own, until they have met.
+    ///
+    /// # Errors
+    /// A program is missing, does not start or stalls.
+    pub fn start_all(
+        contestants: &[Contestant],
+        programs: &Programs,
+        seats: &[Seat; 2],
+    ) -> Result<Vec<Self>, String> {
+        let each = contestants.iter().zip(1..);
+        let pairs = each.map(|(it, domain)| Self::start(*it, programs, seats, domain));
+        let pairs: Vec<Self> = pairs.collect::<Result<_, _>>()?;
+        pairs.iter().try_for_each(Self::wait_until_ready)?;
+        Ok(pairs)
+    }
+
     /// Waits until both have met.
     ///
     /// # Errors
@@ -126,12 +142,14 @@ impl Pair {
 
     /// What both have used so far.
     pub fn usage(&self) -> Usage {
-        self.ping.usage().plus(self.usage_of_pong())
+        let [asking, answering] = self.usages();
+        asking.plus(answering)
     }
 
-    /// Of that, what who answers has used; where one process does both, nothing.
-    pub fn usage_of_pong(&self) -> Usage {
-        self.pong.as_ref().map(Process::usage).unwrap_or_default()
+    /// What who asks and who answers have used so far; where one process does both, it asks.
+    pub fn usages(&self) -> [Usage; 2] {
+        let pong = self.pong.as_ref().map(Process::usage).unwrap_or_default();
+        [self.ping.usage(), pong]
     }
 
     /// Whether it left the machine to others between its rounds.

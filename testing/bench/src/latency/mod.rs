@@ -32,7 +32,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note(
         "method",
-        "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE".into(),
+        "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE; raw: not connected, buffers \
+         of the system"
+            .into(),
     );
     note(
         "ratios of p50 in goals",

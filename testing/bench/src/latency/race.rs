@@ -46,14 +46,7 @@ pub(super) fn run(part: &Part, programs: &Programs, placement: Placement) -> Res
         Kind::Usual | Kind::Large => Host::of(placement),
     };
     for start in 0..part.starts {
-        let mut runners = fitting
-            .iter()
-            .enumerate()
-            .map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1))
-            .collect::<Result<Vec<Pair>, String>>()?;
-        for runner in &runners {
-            runner.wait_until_ready()?;
-        }
+        let mut runners = Pair::start_all(&fitting, programs, &seats)?;
         for (size, of_size) in part.sizes.iter().zip(&mut rows) {
             let order = part.order(*size);
             // Whatever a size does once happens before any counts, to everybody.

@@ -3,8 +3,8 @@
 use super::rows::Row;
 use crate::goal::{Goal, Side};
 
-/// Percent of a core: a stream of 1 kHz is to cost who waits for each sample, and both processes
-/// where each is answered and the answer waited for, less beyond what it costs those that block.
+/// Percent of a core: what a stream of 1 kHz is to cost less of than this beyond what it costs who
+/// blocks. So much may who waits for its samples and answers them pay, and so much both processes.
 const STEADY_PERCENT: f64 = 2.0;
 
 /// As [`STEADY_PERCENT`] where nothing happens: none, but for what the clock of the system shows.
@@ -38,19 +38,21 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
     [
         worst(
             "thousand-hertz.answering.percent-of-a-core-beyond-blocking",
-            &|blocking, polling| polling.answering.percent() - blocking.answering.percent(),
+            &|blocking, polling| {
+                polling.calm.answering.percent() - blocking.calm.answering.percent()
+            },
             Side::Below,
             STEADY_PERCENT,
         ),
         worst(
             "thousand-hertz.percent-of-a-core-beyond-blocking",
-            &|blocking, polling| polling.steady.percent() - blocking.steady.percent(),
+            &|blocking, polling| polling.calm.steady.percent() - blocking.calm.steady.percent(),
             Side::Below,
             STEADY_PERCENT,
         ),
         worst(
             "idle.percent-of-a-core-beyond-blocking",
-            &|blocking, polling| polling.idle.percent() - blocking.idle.percent(),
+            &|blocking, polling| polling.calm.idle.percent() - blocking.calm.idle.percent(),
             Side::AtMost,
             IDLE_PERCENT,
         ),
@@ -74,7 +76,7 @@ pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::{Crowded, Share};
+    use super::super::rows::{Calm, Crowded, Share};
     use super::*;
     use crate::contestant::Mode;
     use std::time::Duration;
@@ -97,9 +99,11 @@ mod tests {
         };
         Row {
             mode,
-            steady: share(percent),
-            answering: share(percent / 2.0),
-            idle: share(percent / 100.0),
+            calm: Calm {
+                steady: share(percent),
+                answering: share(percent / 2.0),
+                idle: share(percent / 100.0),
+            },
             crowded,
             wait_us: None,
         }

@@ -1,14 +1,14 @@
 //! What it costs that a thread polls before it blocks, beside one that blocks at once: at a steady
 //! 1 kHz, where nothing happens, and where more processes want the cores than there are.
 
+mod calm;
 mod judge;
 mod rows;
 
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use whimbrel_rig::process::{Process, Usage};
+use whimbrel_rig::process::Process;
 
 use crate::arguments::Arguments;
 use crate::contestant::{Contestant, Mode, Product, Programs, USUAL};
@@ -21,20 +21,10 @@ use crate::report::Report;
 use crate::stage::Stage;
 use crate::turns;
 
-use rows::{Crowded, Row, Share};
-
-/// Where processes run, but for where it is crowded.
-const CALM: Placement = Placement::TwoCores;
+use rows::{Crowded, Row};
 
 /// Octets of payload.
 const SIZE: usize = 64;
-
-/// Time between two samples of the steady stream.
-const PERIOD: Duration = Duration::from_millis(1);
-
-/// Rounds in which all take turns, each after a start of its own: where a process and its memory
-/// lie makes it slower or faster by some percent for as long as it lives.
-const ROUNDS: usize = 15;
 
 /// How often everybody is started where it is crowded.
 const STARTS: usize = 40;
@@ -67,7 +57,7 @@ const RAW: [Contestant; 2] = [
 pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let mut facts = machine::facts(&programs, &[Product::Whimbrel], "polling")?;
-    let length = Duration::from_millis(if arguments.quick { 150 } else { 1000 });
+    let plan = calm::Plan::new(SIZE, arguments.quick);
     let starts = if arguments.quick {
         STARTS_QUICK
     } else {
@@ -75,17 +65,17 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     };
     facts.insert("form".into(), arguments.form().to_owned());
     facts.insert("size_bytes".into(), SIZE.to_string());
-    facts.insert("part_ms".into(), length.as_millis().to_string());
-    facts.insert("period_us".into(), PERIOD.as_micros().to_string());
-    facts.insert("rounds".into(), ROUNDS.to_string());
+    facts.insert("part_ms".into(), plan.length.as_millis().to_string());
+    facts.insert("period_us".into(), calm::PERIOD.as_micros().to_string());
+    facts.insert("rounds".into(), plan.rounds.to_string());
     facts.insert("crowded_starts".into(), starts.to_string());
     facts.insert("crowded_rounds".into(), ROUNDS_CROWDED.to_string());
     facts.insert("crowded_round_trips".into(), TRIPS.to_string());
     facts.insert("busy_processes".into(), busy_processes().to_string());
     let contestants = contestants();
     let contestants = contestants.as_slice();
-    let mut host = Host::of(CALM);
-    let calm = calm(&programs, contestants, &mut host, length)?;
+    let mut host = Host::of(calm::PLACEMENT);
+    let calm = calm::run(plan, &programs, contestants, &mut host)?;
     facts.insert(host::BLOCKS.into(), host.describe());
     let mut crowded = crowded(&programs, &[contestants, &RAW].concat(), starts)?;
     let raw = crowded.split_off(contestants.len());
@@ -93,11 +83,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let rows: Vec<Row> = contestants
         .iter()
         .zip(calm.into_iter().zip(crowded))
-        .map(|(it, ([steady, answering, idle], crowded))| Row {
+        .map(|(it, (calm, crowded))| Row {
             mode: it.mode,
-            steady,
-            answering,
-            idle,
+            calm,
             crowded,
             wait_us,
         })
@@ -123,82 +111,6 @@ fn contestants() -> Vec<Contestant> {
     polling.filter_map(both).flatten().collect()
 }
 
-fn start(
-    programs: &Programs,
-    contestants: &[Contestant],
-    stage: &Stage,
-) -> Result<Vec<Pair>, String> {
-    let seats = stage.seats();
-    let begun = contestants.iter().enumerate();
-    let pairs = begun.map(|(domain, it)| Pair::start(*it, programs, &seats, domain + 1));
-    let pairs: Vec<Pair> = pairs.collect::<Result<_, _>>()?;
-    for pair in &pairs {
-        pair.wait_until_ready()?;
-    }
-    Ok(pairs)
-}
-
-/// Shares of a core of each: of both processes at a steady stream, there of the one that answers,
-/// and of both where nothing happens.
-fn calm(
-    programs: &Programs,
-    contestants: &[Contestant],
-    host: &mut Host,
-    length: Duration,
-) -> Result<Vec<[Share; 3]>, String> {
-    let stage = Stage::new(CALM)?;
-    let mut shares = vec![[Share::default(); 3]; contestants.len()];
-    for round in 0..ROUNDS {
-        let mut pairs = start(programs, contestants, &stage)?;
-        for at in turns::of_round(round, pairs.len()) {
-            let pair = &mut pairs[at];
-            let mut share_of = |part: &dyn Fn(&mut Pair) -> Result<(), String>| {
-                host.undisturbed(|| used_in(pair, part))
-            };
-            let (both, answering, elapsed) = share_of(&|pair| stream(pair, length))?;
-            shares[at][0].add(both, elapsed);
-            shares[at][1].add(answering, elapsed);
-            let (both, _, elapsed) = share_of(&|_| {
-                thread::sleep(length);
-                Ok(())
-            })?;
-            shares[at][2].add(both, elapsed);
-        }
-    }
-    Ok(shares)
-}
-
-/// What both processes, and what the one that answers, use of a core during `part`, which takes so
-/// long.
-fn used_in(
-    pair: &mut Pair,
-    part: &dyn Fn(&mut Pair) -> Result<(), String>,
-) -> Result<(Usage, Usage, Duration), String> {
-    let of = |pair: &Pair| (pair.usage(), pair.usage_of_pong());
-    let (before, begun) = (of(pair), Instant::now());
-    part(pair)?;
-    let after = of(pair);
-    let both = after.0.since(before.0);
-    Ok((both, after.1.since(before.1), begun.elapsed()))
-}
-
-/// One round trip at each period.
-fn stream(pair: &mut Pair, length: Duration) -> Result<(), String> {
-    let one = Order {
-        size: SIZE,
-        count: 1,
-        warm: 0,
-    };
-    let begun = Instant::now();
-    let mut next = begun;
-    while begun.elapsed() < length {
-        pair.round(one)?;
-        next += PERIOD;
-        thread::sleep(next.saturating_duration_since(Instant::now()));
-    }
-    Ok(())
-}
-
 fn busy_processes() -> usize {
     BUSY_PER_CORE * thread::available_parallelism().map_or(1, usize::from)
 }
@@ -212,7 +124,7 @@ fn crowded(
     let mut all = vec![Crowded::default(); contestants.len()];
     for _ in 0..starts {
         let stage = Stage::new(Placement::Free)?;
-        let mut pairs = start(programs, contestants, &stage)?;
+        let mut pairs = Pair::start_all(contestants, programs, &stage.seats())?;
         let mut busy = begin_busy(programs)?;
         let turns = take_turns(&mut pairs, &mut all);
         for process in &mut busy {

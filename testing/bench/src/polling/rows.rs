@@ -44,6 +44,18 @@ impl Share {
     }
 }
 
+/// What is used of a core where nobody else wants it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calm {
+    /// By both processes at a steady stream of which each sample is answered.
+    pub(super) steady: Share,
+    /// Of that, by the one that answers: it waits for the next sample of the stream, the other one
+    /// for the answer.
+    pub(super) answering: Share,
+    /// By both where nothing happens.
+    pub(super) idle: Share,
+}
+
 /// Round trips among busy processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crowded {
@@ -84,12 +96,7 @@ pub(super) fn wait_us(raw: &[Crowded]) -> Option<f64> {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) mode: Mode,
-    /// Of both processes.
-    pub(super) steady: Share,
-    /// Of that, of the one that answers: it waits for the next sample of the stream, the other one
-    /// for the answer.
-    pub(super) answering: Share,
-    pub(super) idle: Share,
+    pub(super) calm: Calm,
     pub(super) crowded: Crowded,
     /// What one wait takes where it is crowded, if that is known.
     pub(super) wait_us: Option<f64>,
@@ -106,10 +113,10 @@ impl Row {
         let record = Record::new()
             .text("product", Product::Whimbrel.name())
             .text("mode", self.mode.name())
-            .number("steady_percent", self.steady.percent())
-            .number("steady_system_percent", self.steady.system_percent())
-            .number("answering_percent", self.answering.percent())
-            .number("idle_percent", self.idle.percent())
+            .number("steady_percent", self.calm.steady.percent())
+            .number("steady_system_percent", self.calm.steady.system_percent())
+            .number("answering_percent", self.calm.answering.percent())
+            .number("idle_percent", self.calm.idle.percent())
             .number("crowded_p50_us", spread.us(0.5))
             .number("crowded_p90_us", spread.us(0.9))
             .number("crowded_p99_us", spread.us(0.99))
@@ -138,10 +145,10 @@ pub(super) fn table(rows: &[Row]) -> Table {
         let spread = &row.crowded.spread;
         let mut line = vec![
             row.mode.name().to_owned(),
-            format!("{:.2}", row.steady.percent()),
-            format!("{:.2}", row.steady.system_percent()),
-            format!("{:.2}", row.answering.percent()),
-            format!("{:.3}", row.idle.percent()),
+            format!("{:.2}", row.calm.steady.percent()),
+            format!("{:.2}", row.calm.steady.system_percent()),
+            format!("{:.2}", row.calm.answering.percent()),
+            format!("{:.3}", row.calm.idle.percent()),
             format!("{:.2}", spread.us(0.5)),
             format!("{:.2}", spread.us(0.9)),
             format!("{:.2}", spread.us(0.99)),
@@ -175,9 +182,7 @@ mod tests {
         assert_eq!((share.percent(), share.system_percent()), (4.0, 3.0));
         let mut row = Row {
             mode: Mode::Take,
-            steady: share,
-            answering: share,
-            idle: share,
+            calm: Calm::default(),
             crowded: Crowded::default(),
             wait_us: None,
         };
@@ -205,9 +210,7 @@ mod tests {
         let raw = [crowded(600_000_000, 200_000), crowded(400_000_000, 0)];
         let row = |cpu_ns| Row {
             mode: Mode::Take,
-            steady: Share::default(),
-            answering: Share::default(),
-            idle: Share::default(),
+            calm: Calm::default(),
             crowded: crowded(cpu_ns, 200_000),
             wait_us: wait_us(&raw),
         };
