@@ -190,6 +190,10 @@ mod tests {
         for (part, messages) in parts.iter().zip([MESSAGES, MESSAGES_LARGE]) {
             assert_eq!(part.per_round() * part.rounds, messages);
         }
+        for part in &parts {
+            let rounds: Vec<usize> = (0..part.starts).flat_map(|it| part.rounds_of(it)).collect();
+            assert!(rounds.into_iter().eq(0..part.rounds));
+        }
     }
 
     #[test]
