@@ -2,8 +2,10 @@
 
 use whimbrel_bench::protocol::{RTPS_BYTES, SAMPLE_BYTES};
 
-/// First of the ports on which processes listen that others send to; the domain is added.
-pub(crate) const PORT: u16 = 9000;
+/// First of the ports on which processes listen that others send to; the domain is added. Below
+/// those at which participants of all domains look for each other (RTPS 2.5 §9.6.2), so that none
+/// is heard here.
+pub(crate) const PORT: u16 = 6000;
 
 /// What sockets of streams may hold, as far as the system allows it: what the bus asks for to
 /// receive into.
