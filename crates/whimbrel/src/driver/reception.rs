@@ -437,6 +437,16 @@ impl Desk {
         self.batch.set_room(if several { BATCH } else { 1 });
     }
 
+    /// A receive found something there `at_once` or later, and gave `count`.
+    #[inline(always)]
+    fn learn_of_room(&mut self, at_once: bool, count: usize) {
+        let asked = self.asks_for_several;
+        let wanted = self.room.wants_several(asked, at_once, count);
+        if wanted != asked {
+            self.ask_for_several(wanted);
+        }
+    }
+
     fn trim(&mut self) {
         if self.batch.wants_trim() {
             self.trim_at(clock::now());

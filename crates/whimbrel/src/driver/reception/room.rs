@@ -32,16 +32,16 @@ impl Room {
         took < AT_ONCE
     }
 
-    /// Whether to ask for several the next time, after a call that `asked` for several or not, took
-    /// so long and gave `count`.
-    pub(super) fn wants_several(&mut self, asked: bool, took: Duration, count: usize) -> bool {
+    /// Whether to ask for several the next time, after a receive that `asked` for several or not,
+    /// found something there `at_once` or later, and gave `count`.
+    pub(super) fn wants_several(&mut self, asked: bool, at_once: bool, count: usize) -> bool {
         if asked && count > 1 {
             self.wanted = 1;
         } else if asked {
             self.wanted = self.wanted.saturating_mul(2).min(WANTED_MAX);
             self.at_once = 0;
         }
-        if !Self::found_at_once(took) {
+        if !at_once {
             self.at_once = 0;
             return false;
         }
@@ -54,8 +54,14 @@ impl Room {
 mod tests {
     use super::*;
 
-    const QUICK: Duration = Duration::from_micros(1);
-    const SLOW: Duration = Duration::from_micros(2);
+    const QUICK: bool = true;
+    const SLOW: bool = false;
+
+    #[test]
+    fn what_takes_long_was_not_there() {
+        assert!(Room::found_at_once(Duration::from_micros(1)));
+        assert!(!Room::found_at_once(AT_ONCE));
+    }
 
     #[test]
     fn several_are_asked_for_while_several_come() {

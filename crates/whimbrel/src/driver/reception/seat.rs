@@ -206,7 +206,7 @@ impl Reception {
 
     /// Looks for datagrams again and again until there are some, or until `until`; what is there at
     /// the first look says nothing about polling.
-    fn poll(
+    pub(super) fn poll(
         &self,
         desk: &mut Desk,
         until: Instant,
@@ -222,6 +222,7 @@ impl Reception {
                     desk.spin.note_found(started, desk.seen_at);
                 }
                 desk.habit.note_wait(desk.seen_at.since(started));
+                desk.learn_of_room(!has_looked, *received.as_ref().unwrap_or(&0));
                 return received;
             }
             if desk.seen_at >= until {
@@ -246,10 +247,7 @@ impl Reception {
         let took = desk.seen_at.since(started);
         desk.habit.note_wait(took);
         let count = *received.as_ref().unwrap_or(&0);
-        let wants_several = desk.room.wants_several(desk.asks_for_several, took, count);
-        if wants_several != desk.asks_for_several {
-            desk.ask_for_several(wants_several);
-        }
+        desk.learn_of_room(Room::found_at_once(took), count);
         desk.spin.note_blocked(started, desk.seen_at);
         received
     }

@@ -1,5 +1,6 @@
 mod answers;
 mod late;
+mod polls;
 
 use std::net::SocketAddr;
 use std::task::Waker;
