@@ -40,14 +40,18 @@ impl Product {
 /// How the processes of a contestant receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// Send and receive on one socket in one thread: what the system calls alone cost.
+    /// Send and receive on one connected socket in one thread: what the system calls alone cost.
     Calls,
     /// A blocking receive call.
     Blocking,
+    /// The same on a connected socket, whose calls name no address.
+    BlockingConnected,
     /// A wait in the set that Whimbrel's driver waits in, then a receive call.
     Polling,
     /// Receive calls that do not block, over and over; of Whimbrel by the call that takes.
     Spinning,
+    /// The same on a connected socket.
+    SpinningConnected,
     /// A callback of the product, which writes the answer.
     Listener,
     /// A thread of the program waits in a wait set, then takes.
@@ -84,8 +88,10 @@ impl Mode {
         match self {
             Self::Calls => "calls",
             Self::Blocking => "blocking",
+            Self::BlockingConnected => "blocking-connected",
             Self::Polling => "polling",
             Self::Spinning => "spinning",
+            Self::SpinningConnected => "spinning-connected",
             Self::Listener => "listener",
             Self::WaitSet => "waitset",
             Self::Take => "take",
@@ -101,6 +107,11 @@ impl Mode {
             Self::InProcess => "in-process",
             Self::InProcessShared => "in-process-shared",
         }
+    }
+
+    /// Whether it does nothing but look for what came.
+    pub fn only_spins(self) -> bool {
+        matches!(self, Self::Spinning | Self::SpinningConnected)
     }
 
     /// For a mode that polls before it blocks: the one that does the same without.
@@ -128,8 +139,10 @@ pub struct Contestant {
 pub const USUAL: &[Contestant] = &[
     of(Product::Raw, Mode::Calls),
     of(Product::Raw, Mode::Blocking),
+    of(Product::Raw, Mode::BlockingConnected),
     of(Product::Raw, Mode::Polling),
     of(Product::Raw, Mode::Spinning),
+    of(Product::Raw, Mode::SpinningConnected),
     of(Product::Whimbrel, Mode::Listener),
     of(Product::Whimbrel, Mode::WaitSet),
     of(Product::Whimbrel, Mode::Take),
@@ -180,7 +193,7 @@ impl Contestant {
     /// Whether it can run so placed.
     pub fn fits(self, placement: Placement) -> bool {
         // On one core each would spin away the time of the other.
-        self.mode != Mode::Spinning || placement != Placement::OneCore
+        !self.mode.only_spins() || placement != Placement::OneCore
     }
 
     /// Whether it measures without a process that answers.
@@ -275,7 +288,7 @@ mod tests {
     fn only_spinning_needs_a_second_core() {
         for contestant in USUAL {
             let fits = contestant.fits(Placement::OneCore);
-            assert_eq!(fits, contestant.mode != Mode::Spinning);
+            assert_eq!(fits, !contestant.mode.only_spins());
             assert!(contestant.fits(Placement::TwoHosts));
         }
     }

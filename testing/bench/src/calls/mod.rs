@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
 /// Everybody who waits for what comes, as far as `wanted`, with and without polling. Whoever only
 /// polls makes as many calls as there is time for.
 fn contestants(wanted: impl Fn(&str) -> bool) -> Vec<Contestant> {
-    let waits = |it: &&Contestant| !matches!(it.mode, Mode::Calls | Mode::Spinning);
+    let waits = |it: &&Contestant| it.mode != Mode::Calls && !it.mode.only_spins();
     let all = USUAL.iter().filter(waits).chain(BESIDE);
     all.filter(|it| wanted(&it.name())).copied().collect()
 }

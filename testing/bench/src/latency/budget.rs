@@ -1,12 +1,13 @@
 //! Where the time of a message goes: system calls, the wake-up, and the product's own work.
 //!
-//! Of the median by subtraction within the run: `raw calls` sends and receives in one thread, so it
-//! is the calls alone, between two hosts with the way over the cable, which is in the call that
-//! sends; the raw socket that waits as the bus does has the wake-up on top; what a bus
-//! needs beyond that is its own. Of p99 alike, beside the p99 of those two: a comparison, as no
-//! trip's parts are known. Of the time on cores by the kernel's count of it and of waits, also
-//! where no raw socket does the same; that may be more than the latency, as both processes work at
-//! once. The kernel counts coarsely, so all sizes together tell most.
+//! Of the median by subtraction within the run, by raw sockets that are connected, as those are by
+//! which Whimbrel sends: `raw calls` sends and receives in one thread, so it is the calls alone,
+//! between two hosts with the way over the cable, which is in the call that sends; the raw socket
+//! that waits as the bus does has the wake-up on top; what a bus needs beyond that is its own. Of
+//! p99 alike, beside the p99 of those two: a comparison, as no trip's parts are known. Of the time
+//! on cores by the kernel's count of it and of waits, also where no raw socket does the same; that
+//! may be more than the latency, as both processes work at once. The kernel counts coarsely, so all
+//! sizes together tell most.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};
@@ -57,9 +58,9 @@ fn raw_mode(mode: Mode, placement: Placement) -> Mode {
     let polls = mode == Mode::Spinning || mode.without_polling().is_some();
     // On one core nobody spins: polling gives up there.
     if polls && placement != Placement::OneCore {
-        Mode::Spinning
+        Mode::SpinningConnected
     } else {
-        Mode::Blocking
+        Mode::BlockingConnected
     }
 }
 
@@ -83,7 +84,7 @@ fn wait_us(rows: &[Row], placement: Placement) -> Option<f64> {
     let here = rows.iter().filter(|it| it.placement == placement);
     let calls = here.filter(|it| it.contestant.mode == Mode::Calls);
     let calls = calls.min_by_key(|it| it.size)?;
-    let blocking = raw(rows, placement, Mode::Blocking, calls.size)?;
+    let blocking = raw(rows, placement, Mode::BlockingConnected, calls.size)?;
     parts::wait_us(blocking.cpu_us(), calls.cpu_us(), blocking.waits())
 }
 
@@ -311,8 +312,8 @@ mod tests {
         let raw = |mode, us| row(Product::Raw, mode, placement, us, Usage::default());
         let rows = [
             raw(Mode::Calls, 2),
-            raw(Mode::Blocking, 8),
-            raw(Mode::Spinning, 4),
+            raw(Mode::BlockingConnected, 8),
+            raw(Mode::SpinningConnected, 4),
             row(Product::Whimbrel, ours, placement, 10, used),
         ];
         tables(&rows, &part(kind, &rows, &[SIZE])).remove(0).lines
@@ -347,16 +348,16 @@ mod tests {
     #[test]
     fn who_polls_is_split_by_the_socket_that_spins() {
         let (two, one) = (Placement::TwoCores, Placement::OneCore);
-        let blocking = ["blocking", "20 %)", "60 %)", "20 %)"];
+        let blocking = ["blocking-connected", "20 %)", "60 %)", "20 %)"];
         check(two, Mode::Take, blocking);
         check(one, Mode::Automatic, blocking);
-        let spinning = ["spinning", "20 %)", "20 %)", "60 %)"];
+        let spinning = ["spinning-connected", "20 %)", "20 %)", "60 %)"];
         check(two, Mode::Automatic, spinning);
     }
 
     #[test]
     fn between_two_hosts_the_median_is_split_alike() {
-        let wanted = ["blocking", "20 %)", "60 %)", "20 %)"];
+        let wanted = ["blocking-connected", "20 %)", "60 %)", "20 %)"];
         check(Placement::TwoHosts, Mode::Listener, wanted);
     }
 
@@ -389,7 +390,7 @@ mod tests {
             row(Product::Raw, Mode::Calls, place, 2, used(20_000_000, 0)),
             row(
                 Product::Raw,
-                Mode::Blocking,
+                Mode::BlockingConnected,
                 place,
                 8,
                 used(100_000_000, 10),
@@ -440,7 +441,7 @@ mod tests {
         let idle = Usage::default();
         let rows = [
             row(Product::Raw, Mode::Calls, place, 2, idle),
-            row(Product::Raw, Mode::Blocking, place, 8, idle),
+            row(Product::Raw, Mode::BlockingConnected, place, 8, idle),
             row(Product::Cyclone, Mode::Listener, place, 10, idle),
         ];
         assert_eq!(recorded(OF_MEDIAN, &rows), [2.0, 6.0, 2.0]);
@@ -462,7 +463,7 @@ mod tests {
         };
         let rows = [
             row(Product::Raw, Mode::Calls, 10),
-            row(Product::Raw, Mode::Blocking, 30),
+            row(Product::Raw, Mode::BlockingConnected, 30),
             row(Product::Whimbrel, Mode::Listener, 40),
         ];
         let tail = tables(&rows, &part(Kind::Usual, &rows, &[SIZE]));

@@ -21,7 +21,8 @@ fn mode_of_peers(mode: Mode) -> Mode {
     }
 }
 
-/// Median at most this many times that of the blocking raw socket.
+/// Median at most this many times that of the blocking raw socket: the one that is not connected,
+/// as those of the benches that the bounds come from.
 const OF_RAW: [(Placement, f64); 3] = [
     (Placement::TwoCores, 1.10),
     (Placement::OneCore, 1.35),

@@ -32,8 +32,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note(
         "method",
-        "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE; raw: not connected, buffers \
-         of the system"
+        "ping-pong, round trip / 2, RELIABLE, KEEP_LAST 1, VOLATILE; raw: buffers of the system; \
+         goals are of sockets that are not connected, shares by connected ones"
             .into(),
     );
     note(

@@ -42,7 +42,7 @@ const BUSY_PER_CORE: usize = 2;
 const RAW: [Contestant; 2] = [
     Contestant {
         product: Product::Raw,
-        mode: Mode::Blocking,
+        mode: Mode::BlockingConnected,
     },
     Contestant {
         product: Product::Raw,

@@ -12,6 +12,7 @@ use whimbrel_bench::clock::now_ns;
 use whimbrel_bench::protocol::{LAST, Order, option, serve, stand_by};
 
 use crate::datagram::{PORT, datagram_bytes};
+use crate::end::End;
 use crate::receive::Way;
 
 /// A datagram that is not answered by then was lost.
@@ -28,26 +29,24 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let address = option(words, "--address")?;
         UdpSocket::bind(format!("{address}:{port}")).map_err(|error| error.to_string())
     };
+    let connects = mode.ends_with("-connected");
     if role == "pong" {
         let socket = socket_at(PORT + domain)?;
         let way = Way::named(mode, &socket)?;
-        thread::spawn(move || pong(&socket, &way));
+        thread::spawn(move || pong(End::new(socket), &way, connects));
         return stand_by();
     }
     let socket = socket_at(0)?;
     set_patience(&socket)?;
-    let with = if mode == "calls" {
-        With::itself(&socket, far_end(words, &socket)?)?
+    let way = Way::named(mode, &socket)?;
+    let ping = if mode == "calls" {
+        Ping::itself(socket, words, way)
     } else {
         let peer = option(words, "--peer")?;
-        let to = format!("{peer}:{}", PORT + domain);
-        With::Process(to.parse().map_err(|_| "bad peer")?)
-    };
-    let ping = Ping {
-        way: Way::named(mode, &socket)?,
-        with,
-        socket,
-    };
+        let peer = format!("{peer}:{}", PORT + domain);
+        let peer = peer.parse().map_err(|_| "bad peer")?;
+        Ping::process(socket, connects, peer, way).map_err(|error| error.to_string())
+    }?;
     serve(|order| ping.block(order).map_err(|error| error.to_string()))
 }
 
@@ -78,33 +77,56 @@ fn far_end(words: &[String], near: &UdpSocket) -> Result<UdpSocket, String> {
 }
 
 struct Ping {
-    socket: UdpSocket,
+    end: End,
     way: Way,
     with: With,
 }
 
 /// Who answers.
 enum With {
-    Process(SocketAddr),
-    /// Nobody: what leaves one end is received at the other by the same thread. The address of the
-    /// far end, and of the near one.
-    Itself(UdpSocket, [SocketAddr; 2]),
-}
-
-impl With {
-    fn itself(near: &UdpSocket, far: UdpSocket) -> Result<Self, String> {
-        let at = |socket: &UdpSocket| socket.local_addr().map_err(|error| error.to_string());
-        let addresses = [at(&far)?, at(near)?];
-        Ok(Self::Itself(far, addresses))
-    }
+    /// Where it is, unless this end is connected with it.
+    Process(Option<SocketAddr>),
+    /// Nobody: what leaves one end is received at the other, this one, by the same thread.
+    Itself(End),
 }
 
 impl Ping {
+    fn process(
+        socket: UdpSocket,
+        connects: bool,
+        peer: SocketAddr,
+        way: Way,
+    ) -> std::io::Result<Self> {
+        let mut end = End::new(socket);
+        let mut to = Some(peer);
+        if connects {
+            end.connect(peer)?;
+            to = None;
+        }
+        let with = With::Process(to);
+        Ok(Self { end, way, with })
+    }
+
+    fn itself(near: UdpSocket, words: &[String], way: Way) -> Result<Self, String> {
+        let far = far_end(words, &near)?;
+        let connect = || -> std::io::Result<[End; 2]> {
+            let addresses = [far.local_addr()?, near.local_addr()?];
+            let mut ends = [near, far].map(End::new);
+            for (end, other) in ends.iter_mut().zip(addresses) {
+                end.connect(other)?;
+            }
+            Ok(ends)
+        };
+        let [end, far] = connect().map_err(|error| error.to_string())?;
+        let with = With::Itself(far);
+        Ok(Self { end, way, with })
+    }
+
     fn block(&self, order: Order) -> std::io::Result<Vec<u64>> {
         let mut sent = vec![0; datagram_bytes(order.size)];
         let mut room = vec![0; 65_536];
         let mut ns = Vec::with_capacity(order.count);
-        self.way.begin(&self.socket)?;
+        self.way.begin(&self.end)?;
         for turn in 0..order.warm + order.count {
             if turn + 1 == order.warm + order.count {
                 sent[0] = LAST;
@@ -119,46 +141,52 @@ impl Ping {
     }
 
     fn trip(&self, sent: &[u8], room: &mut [u8]) -> std::io::Result<()> {
-        let receive = |socket: &UdpSocket, room: &mut [u8]| {
-            self.way.receive(socket, room, PATIENCE).map(drop)
-        };
+        let receive = |end: &End, room: &mut [u8]| self.way.receive(end, room, PATIENCE).map(drop);
         match &self.with {
             With::Process(to) => {
-                self.socket.send_to(sent, to)?;
-                receive(&self.socket, room)
+                self.end.send(sent, *to)?;
+                receive(&self.end, room)
             }
-            With::Itself(far, [to_far, to_near]) => {
-                self.socket.send_to(sent, to_far)?;
+            With::Itself(far) => {
+                self.end.send(sent, None)?;
                 receive(far, room)?;
-                far.send_to(sent, to_near)?;
-                receive(&self.socket, room)
+                far.send(sent, None)?;
+                receive(&self.end, room)
             }
         }
     }
 }
 
 /// Answers everything. The first datagram of a block is waited for by a blocking call, so that who
-/// spins leaves the core to others between blocks.
-fn pong(socket: &UdpSocket, way: &Way) {
+/// spins leaves the core to others between blocks. Who connects does with the first who asks.
+fn pong(mut end: End, way: &Way, connects: bool) {
     let mut room = vec![0; 65_536];
-    // A lost answer is what the other side waits for in vain.
-    let answer = |room: &[u8], len: usize, from| drop(socket.send_to(&room[..len], from));
     loop {
-        let first = socket
-            .set_nonblocking(false)
-            .and_then(|()| socket.recv_from(&mut room));
-        let Ok((len, from)) = first else { return };
-        answer(&room, len, from);
+        let first = end.socket.set_nonblocking(false);
+        let Ok((len, from)) = first.and_then(|()| end.receive(&mut room)) else {
+            return;
+        };
+        // Before the answer: what comes while a socket connects may find nobody.
+        let connected = match from {
+            Some(from) if connects => end.connect(from),
+            _ => Ok(()),
+        };
+        answer(&end, &room, (len, from));
         let mut last = room[0] == LAST;
-        if way.begin(socket).is_err() {
+        if connected.and_then(|()| way.begin(&end)).is_err() {
             return;
         }
         while !last {
-            let Ok((len, from)) = way.receive(socket, &mut room, PATIENCE) else {
+            let Ok(received) = way.receive(&end, &mut room, PATIENCE) else {
                 break;
             };
-            answer(&room, len, from);
+            answer(&end, &room, received);
             last = room[0] == LAST;
         }
     }
+}
+
+/// A lost answer is what the other side waits for in vain.
+fn answer(end: &End, room: &[u8], (len, from): (usize, Option<SocketAddr>)) {
+    drop(end.send(&room[..len], from));
 }

@@ -4,6 +4,7 @@
 
 mod busy;
 mod datagram;
+mod end;
 mod idle;
 mod joined;
 mod latency;

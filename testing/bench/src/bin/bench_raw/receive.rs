@@ -1,12 +1,14 @@
 //! The ways in which a socket is waited on.
 
 use std::io::{Error, ErrorKind, Result};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use whimbrel_net::poll::{Events, Interest, Poller, Token, Trigger};
+
+use crate::end::{End, Received};
 
 pub(crate) enum Way {
     /// A receive call that waits.
@@ -20,8 +22,8 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) fn named(name: &str, socket: &UdpSocket) -> std::result::Result<Self, String> {
         match name {
-            "blocking" | "calls" => Ok(Self::Blocking),
-            "spinning" => Ok(Self::Spinning),
+            "blocking" | "blocking-connected" | "calls" => Ok(Self::Blocking),
+            "spinning" | "spinning-connected" => Ok(Self::Spinning),
             "polling" => Self::polling(socket).map_err(|error| error.to_string()),
             _ => Err(format!("no mode {name}")),
         }
@@ -33,21 +35,16 @@ impl Way {
         Ok(Self::Polling(poller, Mutex::new(Events::with_capacity(16))))
     }
 
-    /// Makes `socket` ready for this way.
-    pub(crate) fn begin(&self, socket: &UdpSocket) -> Result<()> {
-        socket.set_nonblocking(!matches!(self, Self::Blocking))
+    /// Makes `end` ready for this way.
+    pub(crate) fn begin(&self, end: &End) -> Result<()> {
+        end.socket.set_nonblocking(!matches!(self, Self::Blocking))
     }
 
-    /// Receives one datagram, within `patience` or the timeout of the socket.
-    pub(crate) fn receive(
-        &self,
-        socket: &UdpSocket,
-        room: &mut [u8],
-        patience: Duration,
-    ) -> Result<(usize, SocketAddr)> {
+    /// Receives one datagram, within `patience` or the timeout of the socket, as [`End::receive`].
+    pub(crate) fn receive(&self, end: &End, room: &mut [u8], patience: Duration) -> Received {
         match self {
-            Self::Blocking => socket.recv_from(room),
-            Self::Spinning => spin(socket, room, patience),
+            Self::Blocking => end.receive(room),
+            Self::Spinning => spin(end, room, patience),
             Self::Polling(poller, events) => {
                 let mut events = events.lock().unwrap_or_else(|it| it.into_inner());
                 // A deadline to the nanosecond, as timers have it.
@@ -56,17 +53,17 @@ impl Way {
                 if events.is_empty() {
                     return Err(Error::from(ErrorKind::TimedOut));
                 }
-                socket.recv_from(room)
+                end.receive(room)
             }
         }
     }
 }
 
-fn spin(socket: &UdpSocket, room: &mut [u8], patience: Duration) -> Result<(usize, SocketAddr)> {
+fn spin(end: &End, room: &mut [u8], patience: Duration) -> Received {
     let begun = Instant::now();
     let mut tries = 0_u32;
     loop {
-        match socket.recv_from(room) {
+        match end.receive(room) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 tries = tries.wrapping_add(1);
                 // The clock is not read each time, or it would be measured.
