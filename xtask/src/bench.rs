@@ -4,6 +4,7 @@
 
 use crate::guided;
 use crate::metadata;
+use crate::ordered;
 use crate::process::{self, End};
 use crate::setup;
 use std::path::Path;
@@ -153,6 +154,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let mut build = setup::in_workspace(&root, &[BUILD_SMALL, &[&target]].concat());
         watch_command(build.env("RUSTFLAGS", SMALL_FLAGS))?;
+        ordered::build(&root)?;
     }
     watch(&root, BUILD)?;
     watch(&root, &[RUN, words].concat())

@@ -107,7 +107,11 @@ fn profdata(root: &Path) -> Result<PathBuf, String> {
     Err(format!("bench: {} is not there", tool.display()))
 }
 
-fn content(file: &Path) -> Result<u64, String> {
+/// A number that tells this content of `file` from others.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn content(file: &Path) -> Result<u64, String> {
     let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

@@ -13,6 +13,7 @@ mod features;
 mod guided;
 mod licences;
 mod metadata;
+mod ordered;
 mod process;
 mod setup;
 mod steps;

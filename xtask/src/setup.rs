@@ -19,6 +19,7 @@ const BENCH_PACKAGES: &[Package] = &[
     ("gcc", "builds the peers' C programs"),
     ("g++", "builds the peers' C++ programs"),
     ("linux-perf", "counts system calls for the bench"),
+    ("valgrind", "tells what the program of the footprint runs"),
     (
         "ethtool",
         "tells which offloads are on, for passports of measurements",

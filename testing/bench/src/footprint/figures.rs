@@ -16,17 +16,21 @@ pub(super) const IDLE: Duration = Duration::from_secs(30);
 pub(super) enum Who {
     /// Whimbrel built as README.md says for small processes: `[profile.small]`, statically linked.
     Small,
-    /// Whimbrel built for speed, as it is measured everywhere else.
+    /// Whimbrel built for speed, as it is measured everywhere else, and linked in the order of what
+    /// runs, as README.md says.
     Fast,
+    /// The same, linked as it comes: nobody's measure.
+    Unordered,
     /// A peer, as it is delivered.
     Peer(Product),
 }
 
 impl Who {
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::Small,
         Self::Peer(Product::Cyclone),
         Self::Fast,
+        Self::Unordered,
         Self::Peer(Product::FastDds),
     ];
 
@@ -34,13 +38,14 @@ impl Who {
         match self {
             Self::Small => "whimbrel",
             Self::Fast => "whimbrel-fast",
+            Self::Unordered => "whimbrel-unordered",
             Self::Peer(product) => product.name(),
         }
     }
 
     pub(super) fn product(self) -> Product {
         match self {
-            Self::Small | Self::Fast => Product::Whimbrel,
+            Self::Small | Self::Fast | Self::Unordered => Product::Whimbrel,
             Self::Peer(product) => product,
         }
     }
@@ -50,12 +55,12 @@ impl Who {
     /// # Errors
     /// It is not there: who is missing is never passed over.
     pub(super) fn program(self, programs: &Programs) -> Result<PathBuf, String> {
+        let name = "bench_footprint";
+        let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         match self {
-            Self::Small => {
-                let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-                programs.own(&format!("../{target}/small/bench_footprint"))
-            }
-            Self::Fast => programs.own("bench_footprint"),
+            Self::Small => programs.own(&format!("../{target}/small/{name}")),
+            Self::Fast => programs.own(&format!("../ordered/measured/{name}")),
+            Self::Unordered => programs.own(name),
             Self::Peer(product) => programs.of(product),
         }
     }
