@@ -217,6 +217,8 @@ impl Reception {
                 break;
             }
         }
+        // Whoever sits here next finds out himself whether several wait.
+        desk.ask_for_several(false);
         participant.settle();
     }
 

@@ -222,7 +222,9 @@ impl Reception {
                     desk.spin.note_found(started, desk.seen_at);
                 }
                 desk.habit.note_wait(desk.seen_at.since(started));
-                desk.learn_of_room(!has_looked, *received.as_ref().unwrap_or(&0));
+                if let Ok(count @ 1..) = received {
+                    desk.learn_of_room(!has_looked, count);
+                }
                 return received;
             }
             if desk.seen_at >= until {
