@@ -1,13 +1,14 @@
 //! Where the time of a message goes: system calls, the wake-up, and the product's own work.
 //!
 //! Of the median by subtraction within the run, by raw sockets that are connected, as those are by
-//! which Whimbrel sends: `raw calls` sends and receives in one thread, so it is the calls alone,
-//! between two hosts with the way over the cable, which is in the call that sends; the raw socket
-//! that waits as the bus does has the wake-up on top; what a bus needs beyond that is its own. Of
-//! p99 alike, beside the p99 of those two: a comparison, as no trip's parts are known. Of the time
-//! on cores by the kernel's count of it and of waits, also where no raw socket does the same; that
-//! may be more than the latency, as both processes work at once. The kernel counts coarsely, so all
-//! sizes together tell most.
+//! which Whimbrel sends (it receives by one that is not, which is part of its own here): `raw
+//! calls` sends and receives in one thread, so it is the calls alone, between two hosts with the
+//! way over the cable, which is in the call that sends; the raw socket that waits as the bus does
+//! has the wake-up on top; what a bus needs beyond that is its own. Of p99 alike, beside the p99 of
+//! those two: a comparison, as no trip's parts are known. Of the time on cores by the kernel's
+//! count of it and of waits, also where no raw socket does the same; that may be more than the
+//! latency, as both processes work at once. The kernel counts coarsely, so all sizes together tell
+//! most.
 
 use super::plan::{Kind, Part};
 use super::rows::{Row, find};

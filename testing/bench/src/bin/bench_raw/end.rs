@@ -3,7 +3,7 @@
 use std::io::Result;
 use std::net::{SocketAddr, UdpSocket};
 
-/// The length of a datagram, and from whom it came where that can be anybody.
+/// The octets of a datagram, and from whom it came where that can be anybody.
 pub(crate) type Received = Result<(usize, Option<SocketAddr>)>;
 
 /// A socket. Where it is connected its calls name no address, and the system looks up no way.
@@ -29,7 +29,7 @@ impl End {
         Ok(())
     }
 
-    /// Sends to `to`; without it to whom this end is connected with.
+    /// Sends to `to`; without it to whom this end is connected.
     pub(crate) fn send(&self, sent: &[u8], to: Option<SocketAddr>) -> Result<()> {
         let sent = match to {
             Some(to) => self.socket.send_to(sent, to),
