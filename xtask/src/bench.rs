@@ -154,9 +154,11 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let mut build = setup::in_workspace(&root, &[BUILD_SMALL, &[&target]].concat());
         watch_command(build.env("RUSTFLAGS", SMALL_FLAGS))?;
-        ordered::build(&root)?;
     }
     watch(&root, BUILD)?;
+    if bench == "footprint" {
+        ordered::build(&root)?;
+    }
     watch(&root, &[RUN, words].concat())
 }
 

@@ -61,9 +61,7 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf, String> {
     let joined = place.join("joined.profdata");
     let mut join = Command::new(profdata);
     process::output(join.arg("merge").arg("-o").arg(&joined).arg(&profiles))?;
-    // The build looks at the name of the profile only.
-    let kept = joined.with_file_name(format!("{:016x}.profdata", content(&joined)?));
-    fs::rename(&joined, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+    let kept = named_by_content(&joined)?;
     let flag = format!("-Cprofile-use={}", kept.display());
     build_with(root, &place.join("built"), &flag)
 }
@@ -107,15 +105,22 @@ fn profdata(root: &Path) -> Result<PathBuf, String> {
     Err(format!("bench: {} is not there", tool.display()))
 }
 
-/// A number that tells this content of `file` from others.
+/// Renames `file` so that its name tells its content from others: builds look at the names of files
+/// that they are given only. Gives its path.
 ///
 /// # Errors
-/// It cannot be read.
-pub(crate) fn content(file: &Path) -> Result<u64, String> {
-    let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+/// It cannot be read or renamed.
+pub(crate) fn named_by_content(file: &Path) -> Result<PathBuf, String> {
+    let failed = |error| format!("{}: {error}", file.display());
     let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    Ok(hasher.finish())
+    fs::read(file).map_err(failed)?.hash(&mut hasher);
+    let mut kept = file.with_file_name(format!("{:016x}", hasher.finish()));
+    kept.add_extension(
+        file.extension()
+            .unwrap_or(file.file_name().unwrap_or_default()),
+    );
+    fs::rename(file, &kept).map_err(failed)?;
+    Ok(kept)
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
-//! The program of the footprint, built for speed and linked in the order of what runs.
+//! The program of the footprint, built for speed and linked so that what runs lies together.
 //!
 //! The system maps what lies around code in use, by 64 KiB. A process with one participant runs a
 //! sixth of the code of the bus, which is spread over all of it, so that nearly all is mapped. The
 //! linker puts functions in an order that it is given: first those that a start runs, then those
-//! that run once endpoints have met. README.md says how to do the same with any program.
+//! that run besides once endpoints have met. README.md says how to do the same with any program.
 
 use crate::guided;
 use crate::metadata;
 use crate::setup;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -17,24 +18,23 @@ use std::time::Duration;
 
 const PROGRAM: &str = "bench_footprint";
 
-/// As for all benches: names of functions depend on it.
-const BUILD: &[&str] = &[
+/// How it is linked, by the profile with which it was built, or functions have other names.
+const LINK: [&str; 8] = [
     "cargo",
-    "build",
+    "rustc",
     "--quiet",
     "--profile",
     "measured",
     "-p",
     "whimbrel-bench",
     "--bin",
-    PROGRAM,
 ];
 
 /// How long one build may take.
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// Runs what follows on a host of its own whose loopback carries multicast, as the bench does, on
-/// which nobody else is heard but each hears itself.
+/// Runs what follows on a host of its own whose loopback carries multicast, as the bench does: on
+/// it each hears itself.
 const ALONE: [&str; 5] = [
     "unshare",
     "--net",
@@ -43,53 +43,61 @@ const ALONE: [&str; 5] = [
     "ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo && exec \"$0\" \"$@\"",
 ];
 
-/// What runs the program and notes all functions that ran.
-const WATCHER: [&str; 4] = [
+/// What runs the program and notes all functions that ran, for two minutes at most.
+const WATCHER: [&str; 7] = [
+    "timeout",
+    "120",
     "valgrind",
+    "--quiet",
     "--tool=callgrind",
     "--compress-strings=no",
     "--demangle=no",
 ];
 
-/// How long the program is watched: a start, and what is said again in the seconds after it, some
-/// tens of times slower than it is.
-const WATCHED: Duration = Duration::from_secs(8);
+/// How long it goes on once it is ready: what is said again in the seconds after a start.
+const READY_FOR: Duration = Duration::from_secs(5);
 
 /// Its roles, by the words that start them; those of a group live at the same time.
 const ROLES: [&[[&str; 2]]; 2] = [&[["hold", "-"]], &[["match", "a"], ["match", "b"]]];
 
-/// Builds it, finds out what runs, and links it anew, to lie where the bench looks for it.
+/// A domain in which nobody else is expected: not all roles are on a host of their own.
+const DOMAIN: &str = "201";
+
+/// Finds out what the program runs that was built for the other benches, and links it anew, to lie
+/// where the bench looks for it.
 ///
 /// # Errors
-/// It cannot be built, or does not run as it should.
+/// It does not run as it should, or cannot be linked.
 pub(crate) fn build(root: &Path) -> Result<(), String> {
-    setup::step(&mut setup::in_workspace(root, BUILD), LIMIT)?;
     let target = metadata::target(root);
     let program = target.join("measured").join(PROGRAM);
     let place = target.join("ordered");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     println!("what runs: {PROGRAM}");
     let mut names = Names::default();
-    for (group, domain) in ROLES.iter().zip(1..) {
-        for ran in watch(root, &program, group, (&place, domain))? {
+    for group in ROLES {
+        for ran in watch(root, &program, group, &place)? {
             let text = fs::read_to_string(&ran);
             names.add(&text.map_err(|error| format!("{}: {error}", ran.display()))?);
         }
     }
+    if !names.in_order.iter().any(|it| it.contains("whimbrel")) {
+        return Err(format!("{PROGRAM}: no function of the bus is known to run"));
+    }
     let order = place.join("order");
     fs::write(&order, names.in_order.join("\n"))
         .map_err(|error| format!("{}: {error}", order.display()))?;
-    // The build looks at the name of the file only.
-    let kept = place.join(format!("{:016x}.order", guided::content(&order)?));
-    fs::rename(&order, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+    // Functions that became part of others are not there any more.
     let flag = format!(
         "-Clink-arg=-Wl,--symbol-ordering-file={},--no-warn-symbol-ordering",
-        kept.display()
+        guided::named_by_content(&order)?.display()
     );
     let folder = place.to_string_lossy();
-    let words = [BUILD, &["--target-dir", folder.as_ref()]].concat();
-    let mut build = setup::in_workspace(root, &words);
-    setup::step(build.env("RUSTFLAGS", flag), LIMIT)
+    let rest = [PROGRAM, "--target-dir", folder.as_ref(), "--", &flag];
+    setup::step(
+        &mut setup::in_workspace(root, &[&LINK[..], &rest].concat()),
+        LIMIT,
+    )
 }
 
 /// Runs a group of roles for a while; gives the files that say what each ran.
@@ -97,31 +105,43 @@ fn watch(
     root: &Path,
     program: &Path,
     group: &[[&str; 2]],
-    (place, domain): (&Path, u32),
+    place: &Path,
 ) -> Result<Vec<PathBuf>, String> {
     let mut running: Vec<(Child, PathBuf)> = Vec::new();
+    let host = if group.len() == 1 { &ALONE[..] } else { &[] };
     for [role, side] in group {
         let ran = place.join(format!("{role}{side}.ran"));
-        let host = if group.len() == 1 { &ALONE[..] } else { &[] };
         let mut command = setup::in_workspace(root, &[host, &WATCHER].concat());
         command.arg(format!("--callgrind-out-file={}", ran.display()));
         command.arg(program).args(["footprint", role, side]);
-        command.args(["--domain", &domain.to_string()]);
+        command.args(["--domain", DOMAIN]);
+        command.env("WHIMBREL_INTERFACES", "lo");
         // It goes on until its input ends.
-        command.stdin(Stdio::piped()).stdout(Stdio::null());
-        let child = command.stderr(Stdio::null()).spawn();
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let child = child.map_err(|error| format!("{command:?}: {error}"))?;
         running.push((child, ran));
     }
-    thread::sleep(WATCHED);
+    // Whoever says nothing has ended; why, it has said itself.
+    let is_ready = |(child, _): &mut (Child, PathBuf)| {
+        let said = child.stdout.as_mut().map(|it| {
+            let mut line = String::new();
+            BufReader::new(it).read_line(&mut line).map(|_| line)
+        });
+        matches!(said, Some(Ok(line)) if line.trim_end() == "ready")
+    };
+    if running.iter_mut().all(is_ready) {
+        thread::sleep(READY_FOR);
+    }
     for (child, _) in &mut running {
         drop(child.stdin.take());
     }
     let end = |(mut child, ran): (Child, PathBuf)| match child.wait() {
         Ok(status) if status.success() => Ok(ran),
-        other => Err(format!("{PROGRAM} as {}: {other:?}", ran.display())),
+        Ok(status) => Err(format!("{PROGRAM}, {}: {status}", ran.display())),
+        Err(error) => Err(format!("{PROGRAM}, {}: {error}", ran.display())),
     };
-    running.into_iter().map(end).collect()
+    let ended: Vec<Result<PathBuf, String>> = running.into_iter().map(end).collect();
+    ended.into_iter().collect()
 }
 
 /// Names of functions that ran, each once, in the order in which they were found.

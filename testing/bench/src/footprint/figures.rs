@@ -16,8 +16,8 @@ pub(super) const IDLE: Duration = Duration::from_secs(30);
 pub(super) enum Who {
     /// Whimbrel built as README.md says for small processes: `[profile.small]`, statically linked.
     Small,
-    /// Whimbrel built for speed, as it is measured everywhere else, and linked in the order of what
-    /// runs, as README.md says.
+    /// Whimbrel built for speed, as it is measured everywhere else, and linked so that what runs
+    /// lies together, as README.md says.
     Fast,
     /// The same, linked as it comes: nobody's measure.
     Unordered,

@@ -108,6 +108,9 @@ mod tests {
 
     #[test]
     fn without_us_there_is_nothing_to_judge() {
-        assert_eq!(goals(&[figures(Who::Peer(Product::Cyclone), 5.0, 6.0)]), []);
+        let cyclone = figures(Who::Peer(Product::Cyclone), 5.0, 6.0);
+        assert_eq!(goals(std::slice::from_ref(&cyclone)), []);
+        let unordered = figures(Who::Unordered, 5.1, 3.0);
+        assert_eq!(goals(&[unordered, cyclone]), []);
     }
 }

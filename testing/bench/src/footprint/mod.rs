@@ -6,8 +6,8 @@
 //! seldom: so much for each wait and its calls.
 //!
 //! Whimbrel takes part three times: built for small processes; built for speed, as in all other
-//! benches, and linked in the order of what runs; and that as it comes, which is not judged. All
-//! are one small program, as the peers' are.
+//! benches, and linked so that what runs lies together; and that as it comes, which is not judged.
+//! All are one small program, as the peers' are.
 
 mod figures;
 mod judge;
@@ -51,8 +51,8 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("readers", READERS.to_string());
     note(
         "profile",
-        "whimbrel: small, statically linked; whimbrel-fast: measured, linked in the order of what \
-         runs; whimbrel-unordered: measured"
+        "whimbrel: small, statically linked; whimbrel-fast: measured, linked so that what runs \
+         lies together; whimbrel-unordered: measured"
             .to_owned(),
     );
     note("idle", format!("{} s", IDLE.as_secs()));
