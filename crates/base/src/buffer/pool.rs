@@ -13,7 +13,8 @@ const NEAR: usize = 3;
 /// How many of the slabs lent last are looked at after them.
 const RECENT_SCAN: usize = 3;
 
-/// How many of the slabs lent longest ago are looked at then.
+/// How many of the slabs lent longest ago are looked at then, and how many of the others where none
+/// of those is free.
 const LENT_SCAN: usize = 8;
 
 /// After so many were wanted in a row while all near were kept, one of those gives its place up.
@@ -32,7 +33,10 @@ const GROWN_KEPT: usize = 4;
 /// Slabs that are used again once nobody refers to them.
 #[derive(Debug)]
 pub struct BufferPool {
+    /// The one that was lent longest ago first.
     pub(super) lent: VecDeque<Arc<Vec<u8>>>,
+    /// The place of those that are looked at where the oldest are in use.
+    next_look: usize,
     pub(super) slab_len: usize,
     slabs_max: usize,
     /// Buffers taken since slabs were last given up.
@@ -60,6 +64,7 @@ impl BufferPool {
     pub fn new(slab_len: usize, slabs_max: usize) -> Self {
         Self {
             lent: VecDeque::new(),
+            next_look: LENT_SCAN,
             slab_len,
             slabs_max,
             taken: 0,
@@ -81,7 +86,7 @@ impl BufferPool {
         self.is_held_up
     }
 
-    /// An empty buffer with room for a slab; allocates only when every known slab is in use.
+    /// An empty buffer with room for a slab; allocates only where none is found free.
     pub fn take(&mut self) -> BufferMut {
         self.take_known().unwrap_or_else(|| self.new_buffer())
     }
@@ -128,25 +133,40 @@ impl BufferPool {
         let mut recent = self.lent.iter().rev().take(RECENT_SCAN);
         if let Some(back) = recent.position(is_free) {
             let at = self.lent.len().checked_sub(back.saturating_add(1))?;
-            let slab = self.lent.remove(at)?;
-            return Some(BufferMut { slab, stale: true });
+            return self.take_at(at);
         }
         if self.blind > 0 {
             self.blind = self.blind.saturating_sub(1);
             return None;
         }
-        for _ in 0..self.lent.len().min(LENT_SCAN) {
-            let slab = self.lent.pop_front()?;
-            // Nobody else can come by it any more; it is cleared where that is looked at anyway.
-            if is_free(&slab) {
-                return Some(BufferMut { slab, stale: true });
-            }
-            self.lent.push_back(slab);
+        if let Some(at) = self.free_from(0) {
+            return self.take_at(at);
         }
+        if let Some(at) = self.free_from(self.next_look) {
+            // The next to become free is the one behind it, as a rule.
+            self.next_look = at;
+            return self.take_at(at);
+        }
+        let next = self.next_look.saturating_add(LENT_SCAN);
+        let is_there = next < self.lent.len();
+        self.next_look = if is_there { next } else { LENT_SCAN };
         // Where no more are remembered all may stay in use for long, and a look at one is often one
         // into memory that nothing else has near.
         self.blind = if self.has_place() { 0 } else { LENT_SCAN };
         None
+    }
+
+    /// The place of the first that is free of a few lent slabs, of those from the place `from` on.
+    fn free_from(&self, from: usize) -> Option<usize> {
+        let mut few = self.lent.iter().skip(from).take(LENT_SCAN);
+        Some(from.saturating_add(few.position(is_free)?))
+    }
+
+    /// Takes the free slab at a place; those before it keep theirs.
+    fn take_at(&mut self, at: usize) -> Option<BufferMut> {
+        let slab = self.lent.remove(at)?;
+        // Nobody else can come by it any more; it is cleared where that is looked at anyway.
+        Some(BufferMut { slab, stale: true })
     }
 
     /// None near is free: has one of them give its place up now and then.
@@ -262,6 +282,51 @@ mod tests {
         again.bytes().push(1);
         assert_eq!(again.bytes().as_ptr(), address);
         assert_eq!(again.bytes().len(), 1);
+    }
+
+    /// Numbers that look random, below `end`.
+    fn random(state: &mut u64, end: u64) -> usize {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005);
+        *state = state.wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((*state >> 33) % end).unwrap()
+    }
+
+    /// How many slabs a pool knows when up to `most` are in use at a time for a long while, those
+    /// that were lent first given back first; `kept` of them never.
+    fn known_of_a_queue(most: u64, kept: usize) -> usize {
+        let mut pool = BufferPool::new(64, 1024);
+        let lend = |pool: &mut BufferPool| {
+            let buffer = pool.take();
+            pool.share(buffer)
+        };
+        let _kept: Vec<_> = (0..kept).map(|_| lend(&mut pool)).collect();
+        let mut queue = VecDeque::new();
+        let mut state = 7;
+        for _ in 0..2000 {
+            // All of them once in a while, a part most often.
+            let wanted = random(&mut state, most).max(random(&mut state, most)) + 1;
+            while queue.len() < wanted {
+                queue.push_back(lend(&mut pool));
+            }
+            let given_back = random(&mut state, most);
+            queue.drain(..given_back.min(queue.len()));
+        }
+        pool.lent.len() + pool.near.len() + pool.long_held.len()
+    }
+
+    #[test]
+    fn a_queue_of_slabs_takes_no_more_than_are_in_use_at_a_time() {
+        for most in [4, 20, 100, 400] {
+            assert_eq!(known_of_a_queue(most, 0), usize::try_from(most).unwrap());
+        }
+    }
+
+    #[test]
+    fn slabs_that_are_kept_hardly_hide_those_that_are_free() {
+        for kept in [5, 20, 100] {
+            let known = known_of_a_queue(100, kept);
+            assert!(known <= kept + 100 + 3 * LENT_SCAN, "{kept}: {known}");
+        }
     }
 
     #[test]
