@@ -70,7 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let waits: Vec<String> = budget::waits_us(&rows)
         .map(|(placement, us)| format!("{placement} {us:.2}"))
         .collect();
-    note("cpu us of a wait", waits.join(", "));
+    if !waits.is_empty() {
+        note("cpu us of a wait", waits.join(", "));
+    }
     let record = |row: &Row| budget::record(row, &rows);
     let records = rows.iter().map(record).collect();
     note("others' share of all cores", others.join(", "));
