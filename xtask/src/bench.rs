@@ -150,13 +150,11 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         let mut measuring = setup::in_workspace(&root, &[&program.to_string_lossy()]);
         return watch_command(measuring.args(words));
     }
+    watch(&root, BUILD)?;
     if bench == "footprint" {
         let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let mut build = setup::in_workspace(&root, &[BUILD_SMALL, &[&target]].concat());
         watch_command(build.env("RUSTFLAGS", SMALL_FLAGS))?;
-    }
-    watch(&root, BUILD)?;
-    if bench == "footprint" {
         ordered::build(&root)?;
     }
     watch(&root, &[RUN, words].concat())

@@ -114,11 +114,9 @@ pub(crate) fn named_by_content(file: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", file.display());
     let mut hasher = DefaultHasher::new();
     fs::read(file).map_err(failed)?.hash(&mut hasher);
-    let mut kept = file.with_file_name(format!("{:016x}", hasher.finish()));
-    kept.add_extension(
-        file.extension()
-            .unwrap_or(file.file_name().unwrap_or_default()),
-    );
+    let name = format!("{:016x}", hasher.finish());
+    let kept = file.with_file_name(name);
+    let kept = kept.with_extension(file.extension().unwrap_or_default());
     fs::rename(file, &kept).map_err(failed)?;
     Ok(kept)
 }

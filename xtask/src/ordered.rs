@@ -84,7 +84,7 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     if !names.in_order.iter().any(|it| it.contains("whimbrel")) {
         return Err(format!("{PROGRAM}: no function of the bus is known to run"));
     }
-    let order = place.join("order");
+    let order = place.join("whole.order");
     fs::write(&order, names.in_order.join("\n"))
         .map_err(|error| format!("{}: {error}", order.display()))?;
     // Functions that became part of others are not there any more.

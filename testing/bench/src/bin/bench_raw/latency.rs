@@ -29,7 +29,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let address = option(words, "--address")?;
         UdpSocket::bind(format!("{address}:{port}")).map_err(|error| error.to_string())
     };
-    let connects = mode.ends_with("-connected");
+    let connected = mode.strip_suffix("-connected");
+    let (mode, connects) = (connected.unwrap_or(mode), connected.is_some());
     if role == "pong" {
         let socket = socket_at(PORT + domain)?;
         let way = Way::named(mode, &socket)?;

@@ -22,8 +22,8 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) fn named(name: &str, socket: &UdpSocket) -> std::result::Result<Self, String> {
         match name {
-            "blocking" | "blocking-connected" | "calls" => Ok(Self::Blocking),
-            "spinning" | "spinning-connected" => Ok(Self::Spinning),
+            "blocking" | "calls" => Ok(Self::Blocking),
+            "spinning" => Ok(Self::Spinning),
             "polling" => Self::polling(socket).map_err(|error| error.to_string()),
             _ => Err(format!("no mode {name}")),
         }
