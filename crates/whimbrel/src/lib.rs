@@ -79,7 +79,9 @@ pub use listener::{
     DomainParticipantListener, PublisherListener, SubscriberListener, TopicListener,
 };
 pub use publication::{DataWriter, Publisher};
-pub use subscription::{DataReader, RawDataReader, RawSample, RawTopic, Sample, Subscriber};
+pub use subscription::{
+    DataReader, RawDataReader, RawSample, RawTopic, Sample, SampleSeq, Subscriber,
+};
 pub use topic::Topic;
 
 /// The readme's program is compiled and run with the tests.

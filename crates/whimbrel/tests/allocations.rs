@@ -186,13 +186,24 @@ impl<T: DdsType + Numbered> Waiting<T> {
         room: &mut Vec<Sample<T>>,
     ) -> Option<u32> {
         match self {
-            Self::Looks if number.is_multiple_of(2) => reader.take_into(1, room).unwrap(),
-            Self::Looks => room.extend(reader.take_next_sample().unwrap()),
+            Self::Looks => match number % 4 {
+                0 => reader.take_into(1, room).unwrap(),
+                1 => room.extend(reader.take_next_sample().unwrap()),
+                2 => room.extend(reader.take(1).unwrap()),
+                _ => {
+                    // None but what is read first is taken.
+                    let is_there = !reader.read(1).unwrap().is_empty();
+                    room.extend(reader.take(usize::from(is_there)).unwrap());
+                }
+            },
             Self::Listener(heard) => {
                 let last = heard.load(Ordering::Acquire);
                 return (last == number).then_some(last);
             }
-            Self::Timeout => reader.take_timeout_into(1, PATIENCE, room).unwrap(),
+            Self::Timeout if number.is_multiple_of(2) => {
+                reader.take_timeout_into(1, PATIENCE, room).unwrap();
+            }
+            Self::Timeout => room.extend(reader.take_timeout(1, PATIENCE).unwrap()),
             Self::WaitSet(wait_set, condition, met) => {
                 wait_set.wait_into(PATIENCE, met).unwrap();
                 assert_eq!(*met, [condition.clone().into()]);

@@ -18,11 +18,11 @@ const fn taken_max<M: Message>() -> usize {
 }
 
 /// Gives the data of `taken` to `receive` in the order in which it was written.
-fn give<M: Message>(mut taken: Vec<Sample<M>>, receive: &mut impl FnMut(M)) {
+fn give<M: Message>(taken: &mut Vec<Sample<M>>, receive: &mut impl FnMut(M)) {
     if M::KEYED {
         taken.sort_by_key(|it| it.info().source_timestamp);
     }
-    let messages = taken.into_iter().filter_map(Sample::into_data);
+    let messages = taken.drain(..).filter_map(Sample::into_data);
     messages.for_each(receive);
 }
 
@@ -46,7 +46,8 @@ impl<M: Message> Reception<M> {
         let ended = Arc::new(AtomicBool::new(false));
         let thread = match thread {
             None => {
-                let heard = Box::new(Heard { receive });
+                let taken = Vec::new();
+                let heard = Box::new(Heard { receive, taken });
                 reader.set_listener(Some(heard), StatusKind::DataAvailable);
                 None
             }
@@ -77,17 +78,15 @@ impl<M: Message> Drop for Reception<M> {
     }
 }
 
-struct Heard<F> {
+struct Heard<M, F> {
     receive: F,
+    taken: Vec<Sample<M>>,
 }
 
-impl<M: Message, F: FnMut(M) + Send> DataReaderListener<M> for Heard<F> {
+impl<M: Message, F: FnMut(M) + Send> DataReaderListener<M> for Heard<M, F> {
     fn on_data_available(&mut self, reader: &DataReader<M>) {
-        loop {
-            let taken = reader.take(taken_max::<M>()).unwrap_or_default();
-            if taken.is_empty() {
-                return;
-            }
+        let taken = &mut self.taken;
+        while reader.take_into(taken_max::<M>(), taken).is_ok() && !taken.is_empty() {
             give(taken, &mut self.receive);
         }
     }
@@ -100,18 +99,18 @@ fn turn<M: Message>(
     ended: &AtomicBool,
     mut receive: impl FnMut(M),
 ) {
+    let mut taken = Vec::new();
     while !ended.load(Ordering::Relaxed) {
-        let mut taken = reader
-            .take_timeout(taken_max::<M>(), SLICE)
-            .unwrap_or_default();
+        // An error is that nothing came in time.
+        let _ = reader.take_timeout_into(taken_max::<M>(), SLICE, &mut taken);
         let deadline = Instant::now() + way.delay;
         while !taken.is_empty() && taken.len() < way.events {
             let left = deadline.saturating_duration_since(Instant::now());
-            match reader.take_timeout(way.events - taken.len(), left) {
-                Ok(more) => taken.extend(more),
-                Err(_) => break,
+            let wanted = way.events - taken.len();
+            if reader.take_timeout_into(wanted, left, &mut taken).is_err() {
+                break;
             }
         }
-        give(taken, &mut receive);
+        give(&mut taken, &mut receive);
     }
 }

@@ -9,7 +9,7 @@ use whimbrel_types::DdsType;
 use crate::driver::reader::ReaderCore;
 use crate::driver::wake::Bell;
 use crate::error::Error;
-use crate::subscription::{DataReader, Sample};
+use crate::subscription::{DataReader, Sample, SampleSeq};
 
 /// True while a reader has samples with certain states. DDS 1.4 §2.2.2.5.8.
 ///
@@ -109,7 +109,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         condition: &ReadCondition,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         self.check_condition(condition)?;
         self.take_selected(&condition.selector(max_samples))
     }
@@ -122,7 +122,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         condition: &ReadCondition,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         self.check_condition(condition)?;
         self.read_selected(&condition.selector(max_samples))
     }

@@ -14,6 +14,7 @@ use whimbrel_types::DdsType;
 
 use super::reader::DataReader;
 use super::sample::Sample;
+use super::sequence::SampleSeq;
 use crate::driver::task::{Listening, until};
 use crate::error::Error;
 
@@ -27,7 +28,7 @@ impl<T: DdsType> DataReader<T> {
     pub fn take_async(
         &self,
         max_samples: usize,
-    ) -> impl Future<Output = Result<Vec<Sample<T>>, Error>> + Send + use<T> {
+    ) -> impl Future<Output = Result<SampleSeq<Sample<T>>, Error>> + Send + use<T> {
         let reader = self.clone();
         until(Arc::clone(&self.inner.core.bell), move || {
             match reader.take(max_samples) {

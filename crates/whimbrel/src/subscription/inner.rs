@@ -10,6 +10,7 @@ use whimbrel_proto::cache::CacheConfig;
 use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
 use whimbrel_proto::{LocalReader, Participant};
 
+use super::sequence::Room;
 use super::subscriber::{Subscriber, SubscriberInner};
 use crate::driver::compression::{
     CompressionStatistics, Inflated, Inflater, built_in, check_built_in,
@@ -28,6 +29,7 @@ pub(crate) struct ReaderInner {
     pub(crate) qos: Mutex<DataReaderQos>,
     /// The type that samples are decoded as; none for raw readers.
     pub(crate) data_type: Option<TypeId>,
+    pub(super) room: Arc<Room>,
 }
 
 impl ReaderInner {
@@ -84,6 +86,7 @@ impl ReaderInner {
             subscriber: Arc::clone(&subscriber.inner),
             qos: Mutex::new(qos),
             data_type,
+            room: Arc::default(),
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
         inner.subscriber.readers.add(Arc::downgrade(&member));

@@ -9,6 +9,7 @@ mod reader;
 #[cfg(target_os = "linux")]
 mod readiness;
 mod sample;
+mod sequence;
 mod statuses;
 mod subscriber;
 mod wait;
@@ -21,4 +22,5 @@ pub use self::reader::DataReader;
 #[cfg(target_os = "linux")]
 pub use self::readiness::ReadinessFd;
 pub use self::sample::{LoanedSample, Sample};
+pub use self::sequence::{IntoIter, SampleSeq};
 pub use self::subscriber::Subscriber;

@@ -15,6 +15,7 @@ use whimbrel_proto::cache::{CachedSample, Selector};
 use whimbrel_proto::reader::{KeyExtractor, ReaderStatistics};
 
 use super::inner::ReaderInner;
+use super::sequence::SampleSeq;
 use crate::domain::DomainParticipant;
 use crate::driver::clock;
 use crate::driver::compression::CompressionStatistics;
@@ -74,17 +75,15 @@ impl RawDataReader {
 
     /// Takes up to `max_samples` samples out of the reader; empty when there are none.
     /// DDS 1.4 §2.2.2.5.3.9.
-    pub fn take(&self, max_samples: usize) -> Vec<RawSample> {
+    pub fn take(&self, max_samples: usize) -> SampleSeq<RawSample> {
         let selector = Selector {
             max_samples,
             ..Selector::ALL
         };
         let mut cached = Vec::new();
         self.inner.core.fetch(&selector, true, &mut cached);
-        cached
-            .into_iter()
-            .map(|cached| RawSample { cached })
-            .collect()
+        let mut raw = cached.into_iter().map(|cached| RawSample { cached });
+        SampleSeq::collect(&self.inner.room, &mut raw)
     }
 
     /// Waits until there is something to take.

@@ -17,6 +17,7 @@ use whimbrel_types::{DdsType, from_payload, key_from_payload};
 
 use super::inner::ReaderInner;
 use super::sample::{Content, LoanedSample, Sample, take_shared};
+use super::sequence::SampleSeq;
 use super::subscriber::Subscriber;
 use crate::domain::DiscoveredWriter;
 use crate::driver::contain::contain;
@@ -135,7 +136,7 @@ impl<T: DdsType> DataReader<T> {
     ///
     /// # Errors
     /// None yet; the standard's operation has some.
-    pub fn take(&self, max_samples: usize) -> Result<Vec<Sample<T>>, Error> {
+    pub fn take(&self, max_samples: usize) -> Result<SampleSeq<Sample<T>>, Error> {
         self.take_selected(&Selector {
             max_samples,
             ..Selector::ALL
@@ -147,7 +148,7 @@ impl<T: DdsType> DataReader<T> {
     ///
     /// # Errors
     /// As [`DataReader::take`].
-    pub fn read(&self, max_samples: usize) -> Result<Vec<Sample<T>>, Error> {
+    pub fn read(&self, max_samples: usize) -> Result<SampleSeq<Sample<T>>, Error> {
         self.read_selected(&Selector {
             max_samples,
             ..Selector::ALL
@@ -171,12 +172,12 @@ impl<T: DdsType> DataReader<T> {
     ///
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
-    pub fn take_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
+    pub fn take_selected(&self, selector: &Selector) -> Result<SampleSeq<Sample<T>>, Error> {
         self.check_instance(selector)?;
         match &mut self.inner.core.glance(selector, true) {
-            Glance::Nothing => Ok(Vec::new()),
-            Glance::One(one) => Ok(self.of(one).into_iter().collect()),
-            Glance::More => Ok(self.fetch_more(selector, true, all_of)),
+            Glance::Nothing => Ok(SampleSeq::new()),
+            Glance::One(one) => Ok(self.all_of(&mut self.of(one).into_iter())),
+            Glance::More => Ok(self.fetch_more(selector, true, |samples| self.all_of(samples))),
         }
     }
 
@@ -184,8 +185,8 @@ impl<T: DdsType> DataReader<T> {
     ///
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
-    pub fn read_selected(&self, selector: &Selector) -> Result<Vec<Sample<T>>, Error> {
-        self.fetch_decoded(selector, false, all_of)
+    pub fn read_selected(&self, selector: &Selector) -> Result<SampleSeq<Sample<T>>, Error> {
+        self.fetch_decoded(selector, false, |samples| self.all_of(samples))
     }
 
     /// Takes samples of one instance. DDS 1.4 §2.2.2.5.3.15.
@@ -196,7 +197,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         instance: InstanceHandle,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         let instance = Which::Exactly(instance);
         self.take_selected(&Selector {
             max_samples,
@@ -213,7 +214,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         instance: InstanceHandle,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         let instance = Which::Exactly(instance);
         self.read_selected(&Selector {
             max_samples,
@@ -231,7 +232,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         previous: InstanceHandle,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         let instance = Which::Next(previous);
         self.take_selected(&Selector {
             max_samples,
@@ -249,7 +250,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         previous: InstanceHandle,
         max_samples: usize,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         let instance = Which::Next(previous);
         self.read_selected(&Selector {
             max_samples,
@@ -290,12 +291,11 @@ impl<T: DdsType> DataReader<T> {
     ///
     /// # Errors
     /// As [`DataReader::take_selected`].
-    pub fn take_loaned(&self, selector: &Selector) -> Result<Vec<LoanedSample<T>>, Error> {
-        Ok(self
-            .fetch(selector, true)?
-            .into_iter()
-            .map(LoanedSample::new)
-            .collect())
+    pub fn take_loaned(&self, selector: &Selector) -> Result<SampleSeq<LoanedSample<T>>, Error> {
+        self.check_instance(selector)?;
+        Ok(self.fetch_into_scratch(selector, true, |cached| {
+            self.all_of(&mut cached.drain(..).map(LoanedSample::new))
+        }))
     }
 
     /// Names the instance of `value` where this reader knows it. DDS 1.4 §2.2.2.5.3.30.
@@ -358,11 +358,9 @@ impl<T: DdsType> DataReader<T> {
             .ok_or_else(|| Error::BadParameter(format!("writer {writer} is not matched")))
     }
 
-    fn fetch(&self, selector: &Selector, take: bool) -> Result<Vec<CachedSample>, Error> {
-        self.check_instance(selector)?;
-        let mut cached = Vec::new();
-        self.inner.core.fetch(selector, take, &mut cached);
-        Ok(cached)
+    /// All of `samples`, in the reader's room for them.
+    fn all_of<S: Send + 'static>(&self, samples: &mut dyn Iterator<Item = S>) -> SampleSeq<S> {
+        SampleSeq::collect(&self.inner.room, samples)
     }
 
     /// What `each` makes of the samples, decoded one by one.
@@ -475,14 +473,6 @@ impl<T: DdsType> KeyExtractor for TypeKeys<T> {
             .ok()?
             .ok()
     }
-}
-
-/// All of `samples`, in room made once.
-fn all_of<T>(samples: &mut dyn Iterator<Item = Sample<T>>) -> Vec<Sample<T>> {
-    let (fewest, most) = samples.size_hint();
-    let mut all = Vec::with_capacity(most.unwrap_or(fewest));
-    all.extend(samples);
-    all
 }
 
 fn next_unread() -> Selector {

@@ -7,6 +7,7 @@ use whimbrel_types::DdsType;
 
 use super::reader::DataReader;
 use super::sample::Sample;
+use super::sequence::SampleSeq;
 use crate::driver::clock;
 use crate::error::Error;
 
@@ -19,7 +20,7 @@ impl<T: DdsType> DataReader<T> {
         &self,
         max_samples: usize,
         timeout: StdDuration,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    ) -> Result<SampleSeq<Sample<T>>, Error> {
         let taken = || {
             self.take(max_samples)
                 .ok()

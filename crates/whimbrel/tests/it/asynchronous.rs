@@ -56,7 +56,7 @@ fn next<S: Stream + Unpin>(stream: &mut S) -> impl Future<Output = Option<S::Ite
     std::future::poll_fn(|context| Pin::new(&mut *stream).poll_next(context))
 }
 
-fn values(samples: Vec<Sample<Position>>) -> Vec<i32> {
+fn values(samples: impl IntoIterator<Item = Sample<Position>>) -> Vec<i32> {
     let data = samples.into_iter().filter_map(Sample::into_data);
     data.map(|position| position.x).collect()
 }
@@ -144,7 +144,7 @@ fn iterators_take_what_is_there_or_wait_for_more() {
     assert_eq!(values(waited), (0..48).collect::<Vec<_>>());
     let writer = writing.join().unwrap();
     writer.wait_for_acknowledgments(PATIENCE).unwrap();
-    assert_eq!(values(reader.samples().collect()), [48, 49]);
+    assert_eq!(values(reader.samples()), [48, 49]);
 }
 
 #[test]

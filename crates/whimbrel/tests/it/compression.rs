@@ -395,10 +395,12 @@ fn serialized_keys_are_left_alone() {
     ] {
         let value = position(&name.repeat(200), 1);
         writer.write(&value).unwrap();
-        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        let samples = reader.take_timeout(1, PATIENCE).unwrap();
+        let sample = samples.into_iter().next().unwrap();
         assert_eq!(sample.data(), Some(&value));
         end(&writer, &value).unwrap();
-        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        let samples = reader.take_timeout(1, PATIENCE).unwrap();
+        let sample = samples.into_iter().next().unwrap();
         assert!(!sample.info().valid_data);
         assert_eq!(sample.key().unwrap().vehicle, value.vehicle);
     }

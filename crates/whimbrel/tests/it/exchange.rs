@@ -79,7 +79,8 @@ fn instances_are_disposed_and_lose_their_writers() {
         seen.extend(reader.take_timeout(usize::MAX, PATIENCE).unwrap());
     }
     writer.dispose(&position("tram", 0)).unwrap();
-    let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+    let samples = reader.take_timeout(1, PATIENCE).unwrap();
+    let sample = samples.into_iter().next().unwrap();
     assert!(sample.data().is_none());
     assert_eq!(sample.key().unwrap().vehicle, "tram");
     assert_eq!(
@@ -87,7 +88,8 @@ fn instances_are_disposed_and_lose_their_writers() {
         InstanceState::NotAliveDisposed
     );
     drop(writer);
-    let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+    let samples = reader.take_timeout(1, PATIENCE).unwrap();
+    let sample = samples.into_iter().next().unwrap();
     assert_eq!(
         sample.info().instance_state,
         InstanceState::NotAliveNoWriters
@@ -195,6 +197,7 @@ fn very_large_samples_arrive() {
     let bytes: Vec<u8> = (0..100u32 << 20).map(|at| (at >> 8) as u8).collect();
     let blob = Blob { number: 1, bytes };
     writer.write(&blob).unwrap();
-    let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+    let samples = reader.take_timeout(1, PATIENCE).unwrap();
+    let sample = samples.into_iter().next().unwrap();
     assert!(sample.into_data().unwrap() == blob);
 }

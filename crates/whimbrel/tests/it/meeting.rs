@@ -37,7 +37,8 @@ fn exchange(here: &DomainParticipant, there: &DomainParticipant) {
         writer.wait_for_matched(1, PATIENCE).unwrap();
         reader.wait_for_matched(1, PATIENCE).unwrap();
         writer.write(&position("tram", 1)).unwrap();
-        let sample = reader.take_timeout(1, PATIENCE).unwrap().remove(0);
+        let samples = reader.take_timeout(1, PATIENCE).unwrap();
+        let sample = samples.into_iter().next().unwrap();
         assert_eq!(sample.into_data(), Some(position("tram", 1)));
         writer.wait_for_acknowledgments(PATIENCE).unwrap();
     }

@@ -135,7 +135,8 @@ fn a_keep_last_writer_never_times_out_behind_its_own_large_sample() {
     let last = reader
         .take(usize::MAX)
         .unwrap()
-        .pop()
+        .into_iter()
+        .next_back()
         .and_then(|it| it.into_data())
         .unwrap();
     assert_eq!(last.number, 4);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use whimbrel::domain::InProcess;
-use whimbrel::{DataReader, DomainParticipant, Error, Sample};
+use whimbrel::{DataReader, DomainParticipant, Error, Sample, SampleSeq};
 
 use super::end::End;
 use super::options::Options;
@@ -43,7 +43,7 @@ impl<T: Value> Beside<T> {
         while got < options.count {
             let samples = match self.reader.take_timeout(TAKEN_MAX, POLL) {
                 Ok(samples) => samples,
-                Err(Error::Timeout) => Vec::new(),
+                Err(Error::Timeout) => SampleSeq::default(),
                 Err(other) => return Err(other.into()),
             };
             for value in samples.iter().filter_map(Sample::data) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use whimbrel::{DataReader, DomainParticipant, Error, InstanceState, Sample};
+use whimbrel::{DataReader, DomainParticipant, Error, InstanceState, Sample, SampleSeq};
 
 use super::end::End;
 use super::options::Options;
@@ -55,7 +55,7 @@ impl<T: Value> Subscriber<T> {
         let most = if take_ms.is_some() { 1 } else { TAKEN_MAX };
         let samples = match self.reader.take_timeout(most, POLL) {
             Ok(samples) => samples,
-            Err(Error::Timeout) => Vec::new(),
+            Err(Error::Timeout) => SampleSeq::default(),
             Err(other) => return Err(other.into()),
         };
         self.matched.note(self.reader.matched_publications().len());
