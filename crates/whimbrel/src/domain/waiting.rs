@@ -22,6 +22,10 @@ pub enum Waiting {
     /// that pays: while what it waited for last came about as soon as that. Where it does not, it
     /// stops trying for a while. A few times it polls for up to eight budgets, to find out whether
     /// who answers is quicker when he is not waited for asleep.
+    ///
+    /// Waits that begin more than eight budgets after the last one ended, as those of a program
+    /// that asks a thousand times a second, poll for a fortieth of the time in all, and block where
+    /// that is used up. The larger the budget, the fewer waits are such.
     Automatic {
         /// Longest that it polls at a time where that goes on, at most a second.
         budget: Duration,
