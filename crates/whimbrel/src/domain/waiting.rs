@@ -24,7 +24,7 @@ pub enum Waiting {
     /// who answers is quicker when he is not waited for asleep.
     ///
     /// Waits that begin more than eight budgets after the last one ended, as those of a program
-    /// that asks a thousand times a second, poll for a fortieth of the time in all, and block where
+    /// that asks a thousand times a second, poll for a fiftieth of the time in all, and block where
     /// that is used up. The larger the budget, the fewer waits are such.
     Automatic {
         /// Longest that it polls at a time where that goes on, at most a second.

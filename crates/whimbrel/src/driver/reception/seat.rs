@@ -100,6 +100,7 @@ impl Seat {
             desk.seen_at = clock::now();
             reception.note_sitting(&mut desk, &mut self.sat_at);
             if deadline.is_some_and(|at| at <= desk.seen_at) {
+                desk.spin.note_timed_out(desk.seen_at);
                 break Waited::TimedOut;
             }
             let started = desk.seen_at;
@@ -220,6 +221,8 @@ impl Reception {
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
                 if has_looked {
                     desk.spin.note_found(started, desk.seen_at);
+                } else {
+                    desk.spin.note_there(desk.seen_at);
                 }
                 desk.habit.note_wait(desk.seen_at.since(started));
                 if let Ok(count @ 1..) = received {

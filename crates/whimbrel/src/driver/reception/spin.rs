@@ -119,6 +119,18 @@ impl Spin {
         }
     }
 
+    /// Something was there at the first look, at `now`, which says nothing of polling.
+    pub(super) fn note_there(&mut self, now: Instant) {
+        self.ended_at = now;
+    }
+
+    /// The wait ended at `now` with nothing: its deadline has passed.
+    pub(super) fn note_timed_out(&mut self, now: Instant) {
+        if self.missed.is_some() {
+            self.learn_of_blocked(now, now);
+        }
+    }
+
     /// Polling from `started` until `now` found nothing; the wait goes on, blocked.
     pub(super) fn note_missed(&mut self, started: Instant, now: Instant) {
         self.missed = Some((started, now));

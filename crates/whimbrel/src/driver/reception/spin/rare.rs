@@ -6,7 +6,7 @@
 use whimbrel_base::time::{Duration, Instant};
 
 /// One of so many parts of the time that passes may be polled.
-const PARTS: u32 = 40;
+const PARTS: u32 = 50;
 
 /// Time that passed without polls is saved up to so much.
 const SAVED_MAX_NS: u64 = 10_000_000;
@@ -51,13 +51,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fortieth_of_the_time_is_polled_and_what_was_saved_up() {
+    fn a_fiftieth_of_the_time_is_polled_and_what_was_saved_up() {
         let mut rare = Rare::new();
         for (period_us, took_us, count) in [
-            (1000, 36, 701),
-            (1000, 25, 1000),
-            (500, 36, 354),
-            (1000, 50, 505),
+            (1000, 36, 562),
+            (1000, 20, 1000),
+            (500, 36, 283),
+            (1000, 50, 404),
             (4000, 50, 1000),
         ] {
             let [period, took] = [period_us, took_us].map(Duration::from_micros);
