@@ -11,7 +11,8 @@ use crate::driver::memory::EndpointMemory;
 use crate::driver::packing::BundleCompressionStatistics;
 
 impl<T: DdsType> DataReader<T> {
-    /// What this reader holds. Samples that were taken are the program's own.
+    /// What this reader holds. Samples that were taken are the program's own; room for the next
+    /// that are, of 64 KiB at most, is not counted.
     pub fn memory(&self) -> EndpointMemory {
         self.inner.core.memory(&self.inner.topic.name)
     }

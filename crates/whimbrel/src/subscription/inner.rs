@@ -1,16 +1,17 @@
 //! What all handles of a reader share.
 
-use crate::driver::sync::{Arc, Mutex, Weak, lock};
+use crate::driver::sync::{Arc, Mutex, OnceLock, Weak, lock};
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 
 use whimbrel_base::guid::{EntityKind, Guid};
 use whimbrel_base::qos::{DataReaderQos, ReliabilityKind};
 use whimbrel_base::time::Instant;
-use whimbrel_proto::cache::CacheConfig;
+use whimbrel_proto::cache::{CacheConfig, CachedSample, Selector};
 use whimbrel_proto::reader::{KeyExtractor, ReaderConfig};
 use whimbrel_proto::{LocalReader, Participant};
 
-use super::sequence::Room;
+use super::sequence::{Room, SampleSeq};
 use super::subscriber::{Subscriber, SubscriberInner};
 use crate::driver::compression::{
     CompressionStatistics, Inflated, Inflater, built_in, check_built_in,
@@ -22,6 +23,13 @@ use crate::error::Error;
 use crate::members::Member;
 use crate::topic::TopicInner;
 
+/// Samples for which a thread keeps room between two calls.
+const SCRATCH_MAX: usize = 512;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<CachedSample>> = const { Cell::new(Vec::new()) };
+}
+
 pub(crate) struct ReaderInner {
     pub(crate) core: Arc<ReaderCore>,
     pub(crate) topic: Arc<TopicInner>,
@@ -29,7 +37,8 @@ pub(crate) struct ReaderInner {
     pub(crate) qos: Mutex<DataReaderQos>,
     /// The type that samples are decoded as; none for raw readers.
     pub(crate) data_type: Option<TypeId>,
-    pub(super) room: Arc<Room>,
+    /// For what a call takes; there since the first.
+    room: OnceLock<Arc<Room>>,
 }
 
 impl ReaderInner {
@@ -86,7 +95,7 @@ impl ReaderInner {
             subscriber: Arc::clone(&subscriber.inner),
             qos: Mutex::new(qos),
             data_type,
-            room: Arc::default(),
+            room: OnceLock::new(),
         });
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
         inner.subscriber.readers.add(Arc::downgrade(&member));
@@ -98,6 +107,30 @@ impl ReaderInner {
         let owner: Weak<Self> = Arc::downgrade(&inner);
         inner.core.status.set_owner(owner);
         Ok(inner)
+    }
+
+    /// What `each` makes of the samples as the cache has them, in room that the thread keeps.
+    pub(super) fn fetch_into_scratch<R>(
+        &self,
+        selector: &Selector,
+        take: bool,
+        each: impl FnOnce(&mut Vec<CachedSample>) -> R,
+    ) -> R {
+        let mut cached = SCRATCH.take();
+        self.core.fetch(selector, take, &mut cached);
+        let result = each(&mut cached);
+        if cached.capacity() <= SCRATCH_MAX {
+            SCRATCH.set(cached);
+        }
+        result
+    }
+
+    /// All of `samples`, in the reader's room for them.
+    pub(super) fn all_of<S: Send + 'static>(
+        &self,
+        samples: &mut dyn Iterator<Item = S>,
+    ) -> SampleSeq<S> {
+        SampleSeq::collect(self.room.get_or_init(Arc::default), samples)
     }
 
     /// What compression did for this reader.

@@ -54,7 +54,7 @@ impl<T: DdsType> DataReader<T> {
             let mut taken = match self.inner.core.glance(&one, true) {
                 Glance::Nothing => return None,
                 Glance::One(taken) => taken,
-                Glance::More => self.fetch_into_scratch(&one, true, Vec::pop)?,
+                Glance::More => self.inner.fetch_into_scratch(&one, true, Vec::pop)?,
             };
             if let Some(sample) = self.of(&mut taken) {
                 return Some(sample);

@@ -80,10 +80,10 @@ impl RawDataReader {
             max_samples,
             ..Selector::ALL
         };
-        let mut cached = Vec::new();
-        self.inner.core.fetch(&selector, true, &mut cached);
-        let mut raw = cached.into_iter().map(|cached| RawSample { cached });
-        SampleSeq::collect(&self.inner.room, &mut raw)
+        self.inner.fetch_into_scratch(&selector, true, |cached| {
+            let mut raw = cached.drain(..).map(|cached| RawSample { cached });
+            self.inner.all_of(&mut raw)
+        })
     }
 
     /// Waits until there is something to take.

@@ -1,7 +1,6 @@
 //! Readers of data.
 
 use std::any::TypeId;
-use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -27,13 +26,6 @@ use crate::driver::sync::lock;
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::Topic;
-
-/// Samples for which a thread keeps room between two calls.
-const SCRATCH_MAX: usize = 512;
-
-thread_local! {
-    static SCRATCH: Cell<Vec<CachedSample>> = const { Cell::new(Vec::new()) };
-}
 
 /// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
 ///
@@ -176,8 +168,10 @@ impl<T: DdsType> DataReader<T> {
         self.check_instance(selector)?;
         match &mut self.inner.core.glance(selector, true) {
             Glance::Nothing => Ok(SampleSeq::new()),
-            Glance::One(one) => Ok(self.all_of(&mut self.of(one).into_iter())),
-            Glance::More => Ok(self.fetch_more(selector, true, |samples| self.all_of(samples))),
+            Glance::One(one) => Ok(self.inner.all_of(&mut self.of(one).into_iter())),
+            Glance::More => {
+                Ok(self.fetch_more(selector, true, |samples| self.inner.all_of(samples)))
+            }
         }
     }
 
@@ -186,7 +180,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn read_selected(&self, selector: &Selector) -> Result<SampleSeq<Sample<T>>, Error> {
-        self.fetch_decoded(selector, false, |samples| self.all_of(samples))
+        self.fetch_decoded(selector, false, |samples| self.inner.all_of(samples))
     }
 
     /// Takes samples of one instance. DDS 1.4 §2.2.2.5.3.15.
@@ -293,8 +287,9 @@ impl<T: DdsType> DataReader<T> {
     /// As [`DataReader::take_selected`].
     pub fn take_loaned(&self, selector: &Selector) -> Result<SampleSeq<LoanedSample<T>>, Error> {
         self.check_instance(selector)?;
-        Ok(self.fetch_into_scratch(selector, true, |cached| {
-            self.all_of(&mut cached.drain(..).map(LoanedSample::new))
+        Ok(self.inner.fetch_into_scratch(selector, true, |cached| {
+            self.inner
+                .all_of(&mut cached.drain(..).map(LoanedSample::new))
         }))
     }
 
@@ -358,11 +353,6 @@ impl<T: DdsType> DataReader<T> {
             .ok_or_else(|| Error::BadParameter(format!("writer {writer} is not matched")))
     }
 
-    /// All of `samples`, in the reader's room for them.
-    fn all_of<S: Send + 'static>(&self, samples: &mut dyn Iterator<Item = S>) -> SampleSeq<S> {
-        SampleSeq::collect(&self.inner.room, samples)
-    }
-
     /// What `each` makes of the samples, decoded one by one.
     fn fetch_decoded<R>(
         &self,
@@ -386,26 +376,10 @@ impl<T: DdsType> DataReader<T> {
         take: bool,
         each: impl FnOnce(&mut dyn Iterator<Item = Sample<T>>) -> R,
     ) -> R {
-        self.fetch_into_scratch(selector, take, |cached| {
+        self.inner.fetch_into_scratch(selector, take, |cached| {
             let of = |mut one| self.of(&mut one);
             each(&mut cached.drain(..).filter_map(of))
         })
-    }
-
-    /// What `each` makes of the samples as the cache has them, in room that the thread keeps.
-    pub(super) fn fetch_into_scratch<R>(
-        &self,
-        selector: &Selector,
-        take: bool,
-        each: impl FnOnce(&mut Vec<CachedSample>) -> R,
-    ) -> R {
-        let mut cached = SCRATCH.take();
-        self.inner.core.fetch(selector, take, &mut cached);
-        let result = each(&mut cached);
-        if cached.capacity() <= SCRATCH_MAX {
-            SCRATCH.set(cached);
-        }
-        result
     }
 
     fn check_instance(&self, selector: &Selector) -> Result<(), Error> {

@@ -45,8 +45,8 @@ impl Room {
 /// them away. What `FooSeq` and `SampleInfoSeq` are together in DDS 1.4 §2.3.3.
 ///
 /// Their room is the reader's, which has it back when this is dropped, as by `return_loan`,
-/// DDS 1.4 §2.2.2.5.3.20: who is done with what one call took before he makes the next allocates
-/// nothing for it.
+/// DDS 1.4 §2.2.2.5.3.20, and keeps up to 64 KiB of it: who is done with what one call took before
+/// he makes the next allocates nothing for that.
 ///
 /// ```no_run
 /// # use whimbrel::{DataReader, DdsType};
@@ -82,7 +82,7 @@ impl<S: Send + 'static> SampleSeq<S> {
         let mut all = room.lend();
         let Buffer(buffer) = &mut *all;
         let (fewest, most) = samples.size_hint();
-        buffer.reserve(most.unwrap_or(fewest).saturating_add(1));
+        buffer.reserve_exact(most.unwrap_or(fewest).saturating_add(1));
         buffer.push_back(first);
         buffer.extend(samples);
         buffer.make_contiguous();
