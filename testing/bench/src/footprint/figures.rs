@@ -19,7 +19,7 @@ pub(super) enum Who {
     /// Whimbrel built for speed, as it is measured everywhere else, and linked so that what runs
     /// lies together, as README.md says.
     Fast,
-    /// The same, linked as it comes: nobody's measure.
+    /// The same, linked as it comes.
     Unordered,
     /// A peer, as it is delivered.
     Peer(Product),
