@@ -165,14 +165,7 @@ impl<T: DdsType> DataReader<T> {
     /// # Errors
     /// [`Error::BadParameter`] for an instance that is not known here.
     pub fn take_selected(&self, selector: &Selector) -> Result<SampleSeq<Sample<T>>, Error> {
-        self.check_instance(selector)?;
-        match &mut self.inner.core.glance(selector, true) {
-            Glance::Nothing => Ok(SampleSeq::new()),
-            Glance::One(one) => Ok(self.inner.all_of(&mut self.of(one).into_iter())),
-            Glance::More => {
-                Ok(self.fetch_more(selector, true, |samples| self.inner.all_of(samples)))
-            }
-        }
+        self.fetch_decoded(selector, true, |samples| self.inner.all_of(samples))
     }
 
     /// Reads the samples that `selector` picks: by states, instance and number.

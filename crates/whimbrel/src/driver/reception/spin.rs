@@ -12,7 +12,7 @@ use crate::domain::Waiting;
 /// A wait that took up to so many budgets while blocked might be short enough when polled: waking
 /// a thread takes most of that time, here and where what is waited for comes from. In a machine
 /// that shares its cores with others a core that has nothing to do is long in coming back.
-const SOON_BUDGETS: i64 = 8;
+const SOON_BUDGETS: u32 = 8;
 
 /// It is polled for so many times as long as the wait before took while blocked: who answers is no
 /// slower when this thread polls, unless he can only run while it does not.
@@ -147,21 +147,20 @@ impl Spin {
     /// As [`Spin::note_blocked`], where polling is automatic.
     fn learn_of_blocked(&mut self, started: Instant, now: Instant) {
         let missed = self.missed.take();
-        let began = missed.map_or(started, |(began, _)| began);
-        let took = now.since(began);
-        let polled = missed.map_or(Duration::ZERO, |(began, ended)| ended.since(began));
+        let (began, polled_until) = missed.unwrap_or((started, started));
+        let (took, polled) = (now.since(began), polled_until.since(began));
         self.note_end(began, polled, now);
         let budget = self.budget();
-        let soon = took.as_nanos() <= self.soon_ns();
+        let soon = took <= self.soon();
         self.reach = soon.then(|| {
             let (least, wanted) = (budget.divided_by(REACH_SHARE_MIN), took.times(REACH_WAITS));
             wanted.clamp(least, budget).max(took)
         });
-        if let Some((began, ended)) = missed {
+        if missed.is_some() {
             let useful = std::mem::take(&mut self.useful);
-            let is_too_late = self.is_too_late(ended.since(began));
+            let is_too_late = self.is_too_late(polled);
             if is_too_late || self.pauses > 0 || (!soon && useful < USEFUL_MIN) {
-                self.give_up(ended);
+                self.give_up(polled_until);
             }
         } else if soon {
             self.note_usual(now, took);
@@ -172,19 +171,19 @@ impl Spin {
     #[inline(always)]
     fn note_end(&mut self, began: Instant, polled: Duration, now: Instant) {
         if !polled.is_zero() && self.is_rare(began) {
-            self.rare.spend(polled, now);
+            self.rare.spend(pause_for(polled), now);
         }
         self.ended_at = now;
     }
 
     /// Whether a wait that begins at `began` is far from the one before.
     fn is_rare(&self, began: Instant) -> bool {
-        began.since(self.ended_at).as_nanos() > self.soon_ns()
+        began.since(self.ended_at) > self.soon()
     }
 
-    /// What took longer was not soon, in nanoseconds.
-    fn soon_ns(&self) -> i64 {
-        self.budget().as_nanos().saturating_mul(SOON_BUDGETS)
+    /// What took longer was not soon.
+    fn soon(&self) -> Duration {
+        self.budget().times(SOON_BUDGETS)
     }
 
     /// A wait that was blocked all the time took so long. During a pause a quick one makes for one
@@ -236,7 +235,8 @@ impl Spin {
     }
 }
 
-/// How long nothing may be polled after so long was spent to no use.
+/// The time of which a fiftieth is what was polled: so long nothing more may be, where that was of
+/// no use or waits are far apart.
 fn pause_for(spent: Duration) -> Duration {
     Duration::from_nanos(spent.as_nanos().saturating_mul(PAUSE_SHARE))
 }

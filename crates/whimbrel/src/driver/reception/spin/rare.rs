@@ -5,9 +5,6 @@
 
 use whimbrel_base::time::{Duration, Instant};
 
-/// One of so many parts of the time that passes may be polled.
-const PARTS: u32 = 50;
-
 /// Time that passed without polls is saved up to so much.
 const SAVED_MAX_NS: u64 = 10_000_000;
 
@@ -25,10 +22,10 @@ impl Rare {
         self.0 <= now
     }
 
-    /// A poll took so long, until `now`.
-    pub(super) fn spend(&mut self, took: Duration, now: Instant) {
+    /// A poll that ended at `now` uses up the share of so long a time.
+    pub(super) fn spend(&mut self, pause: Duration, now: Instant) {
         let saved_since = Instant(now.0.saturating_sub(SAVED_MAX_NS));
-        self.0 = self.0.max(saved_since).after(took.times(PARTS));
+        self.0 = self.0.max(saved_since).after(pause);
     }
 }
 
@@ -43,7 +40,7 @@ mod tests {
         let may = |now: &Instant| {
             let may = rare.may(*now);
             if may {
-                rare.spend(took, *now);
+                rare.spend(took.times(50), *now);
             }
             may
         };
