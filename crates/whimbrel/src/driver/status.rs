@@ -13,7 +13,7 @@ use super::callbacks::{Callback, Callbacks, Dispatch, Owner};
 use super::here::{self, Hears};
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, OnceLock, Weak, fence_after_unlock};
+use super::sync::{Arc, OnceLock, Weak, fence_after_unlock, take_back};
 use super::wake::Bell;
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
@@ -230,9 +230,7 @@ impl EntityStatus {
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
         if kind == StatusKind::DataAvailable && self.fresh.load(Ordering::Acquire) {
-            // Not a store, which may be done only after the look for data that follows: where that
-            // finds none, this would take back the mark of some that came in between.
-            self.fresh.swap(false, Ordering::SeqCst);
+            take_back(&self.fresh);
         }
         // Most often somebody has noted it before.
         if self.changed.load(Ordering::SeqCst) & kind.bit() != 0 {

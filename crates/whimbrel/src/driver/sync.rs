@@ -20,7 +20,7 @@ pub(crate) use shuttle::thread;
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread_local;
 
-use atomic::{Ordering, fence};
+use atomic::{AtomicBool, Ordering, fence};
 
 /// A value that is read without a lock and replaced as a whole.
 #[cfg(not(shuttle))]
@@ -72,6 +72,24 @@ pub(crate) fn fence_after_change() {
 #[inline(always)]
 pub(crate) fn fence_after_unlock() {
     fence_unless(cfg!(all(target_arch = "x86_64", target_os = "linux")));
+}
+
+/// Takes back a mark that is set under a lock, before the next look at what that lock guards: under
+/// the lock, or after [`fence_before_look`]. On some processors a store does that.
+#[inline(always)]
+pub(crate) fn take_back(mark: &AtomicBool) {
+    if cfg!(target_arch = "x86_64") {
+        mark.store(false, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        mark.swap(false, Ordering::SeqCst);
+    }
+}
+
+/// What comes before a look without the lock that [`take_back`] speaks of.
+#[inline(always)]
+pub(crate) fn fence_before_look() {
+    fence_unless(!cfg!(target_arch = "x86_64"));
 }
 
 #[inline(always)]

@@ -7,8 +7,8 @@ use whimbrel_proto::cache::{CachedSample, Selector};
 
 use super::{ReaderCore, ReaderState};
 use crate::driver::clock;
-use crate::driver::sync::Arc;
 use crate::driver::sync::atomic::Ordering;
+use crate::driver::sync::{Arc, fence_before_look};
 
 /// What a look into a reader's cache shows.
 pub(crate) enum Glance {
@@ -24,7 +24,7 @@ impl ReaderCore {
     /// Finds out with one look whether there is nothing, or but one sample to `take`, and nothing
     /// else to do.
     pub(crate) fn glance(&self, selector: &Selector, take: bool) -> Glance {
-        if !self.may_hold.load(Ordering::SeqCst) && !self.status.tells_of_data() {
+        if self.surely_holds_nothing() && !self.status.tells_of_data() {
             return Glance::Nothing;
         }
         let mut state = self.lock();
@@ -47,6 +47,15 @@ impl ReaderCore {
             Some(one) => Glance::One(one),
             None => Glance::Nothing,
         }
+    }
+
+    #[inline(always)]
+    fn surely_holds_nothing(&self) -> bool {
+        if self.may_hold.load(Ordering::Acquire) {
+            return false;
+        }
+        fence_before_look();
+        !self.may_hold.load(Ordering::SeqCst)
     }
 
     /// Moves or copies samples out of the cache and goes on with what had found no room.
@@ -99,7 +108,7 @@ impl ReaderCore {
         views: ViewStates,
         instances: InstanceStates,
     ) -> bool {
-        if !self.may_hold.load(Ordering::SeqCst) {
+        if self.surely_holds_nothing() {
             return false;
         }
         let state = self.lock();
