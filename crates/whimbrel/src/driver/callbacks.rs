@@ -22,11 +22,9 @@ pub(crate) trait Dispatch: Send + Sync {
     fn bell(&self) -> &Bell;
 }
 
-/// The entity that a listener is given.
-pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
-
-/// What a listener is at this level: told which statuses of which entity changed.
-pub(crate) type Callback = Box<dyn FnMut(Owner, StatusMask) + Send>;
+/// What a listener is at this level: told which statuses of which entity changed. It is given the
+/// entity's own `Arc`.
+pub(crate) type Callback = Box<dyn FnMut(&dyn Any, StatusMask) + Send>;
 
 #[derive(Default)]
 struct Queue {

@@ -12,9 +12,9 @@ use super::role;
 use super::sync::{Arc, thread_local};
 
 /// Whose listener can be called here.
-pub(super) trait Hears {
-    /// Tells the listener of data, if that is still news.
-    fn dispatch_data(&self);
+pub(crate) trait Hears {
+    /// Tells the listener of data, if that is still news, and lets go by [`finish`].
+    fn dispatch_data(self: Arc<Self>);
 
     /// Has the callback thread do that.
     fn leave_to_callbacks(&self);
@@ -30,51 +30,52 @@ thread_local! {
         const { RefCell::new(VecDeque::new()) };
 }
 
-/// Has the listener of `status` called for its data: before this returns, after the listener that
+/// Has the listener of `entity` called for its data: before this returns, after the listener that
 /// is under way on this thread, or by another thread.
-pub(super) fn call(status: Arc<dyn Hears>) {
+pub(super) fn call(entity: Arc<dyn Hears>) {
     let called = CALLED.with(Cell::get);
     if called >= CHAIN_MAX || role::is_driver() {
-        return finish(status, |it| it.leave_to_callbacks());
+        return finish(entity, |it| it.leave_to_callbacks());
     }
     if called > 0 {
-        if let Some(refused) = NEXT.with(|next| call_later(&mut next.borrow_mut(), status)) {
+        if let Some(refused) = NEXT.with(|next| call_later(&mut next.borrow_mut(), entity)) {
             finish(refused, |it| it.leave_to_callbacks());
         }
         return;
     }
     let _turn = Turn::begin();
-    finish(status, |it| it.dispatch_data());
+    entity.dispatch_data();
     while let Some(next) = NEXT.with(|next| next.borrow_mut().pop_front()) {
         if CALLED.with(Cell::get) < CHAIN_MAX {
             CALLED.with(|it| it.set(it.get().saturating_add(1)));
-            finish(next, |it| it.dispatch_data());
+            next.dispatch_data();
         } else {
             finish(next, |it| it.leave_to_callbacks());
         }
     }
 }
 
-/// Does `what` with `status` and lets go of it: the last handle of an entity may go here, and with
-/// it user code that panics.
-fn finish(status: Arc<dyn Hears>, what: impl FnOnce(&dyn Hears)) {
-    let _ = contain(|| what(&*status));
-    let _ = contain(|| drop(status));
+/// Does `what` with `entity` and lets go of it: its last handle may go here, and with it user code
+/// that panics.
+#[inline(always)]
+pub(super) fn finish<E: ?Sized>(entity: Arc<E>, what: impl FnOnce(&Arc<E>)) {
+    let _ = contain(|| what(&entity));
+    let _ = contain(|| drop(entity));
 }
 
-/// Gives `status` back where another thread is to call its listener.
+/// Gives `entity` back where another thread is to call its listener, or this one soon will.
 fn call_later(
     next: &mut VecDeque<Arc<dyn Hears>>,
-    status: Arc<dyn Hears>,
+    entity: Arc<dyn Hears>,
 ) -> Option<Arc<dyn Hears>> {
-    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), Arc::as_ptr(&status));
+    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), Arc::as_ptr(&entity));
     if next.iter().any(is_known) {
         return None;
     }
     if next.len() >= CHAIN_MAX as usize {
-        return Some(status);
+        return Some(entity);
     }
-    next.push_back(status);
+    next.push_back(entity);
     None
 }
 
@@ -107,12 +108,14 @@ mod tests {
     }
 
     impl Hears for Last {
-        fn dispatch_data(&self) {
-            self.called.fetch_add(1, Ordering::SeqCst);
-            for _ in 0..self.next {
-                call(last(&self.called, 0));
-            }
-            panic!("as asked");
+        fn dispatch_data(self: Arc<Self>) {
+            finish(self, |it| {
+                it.called.fetch_add(1, Ordering::SeqCst);
+                for _ in 0..it.next {
+                    call(last(&it.called, 0));
+                }
+                panic!("as asked");
+            });
         }
 
         fn leave_to_callbacks(&self) {

@@ -19,7 +19,7 @@ use whimbrel_proto::writer::Writer;
 use super::contain::contain;
 use super::manners::Manners;
 use super::reader::ReaderCore;
-use super::status::EntityStatus;
+use super::status::AnyEntity;
 use super::sync::{Arc, PoisonError, Weak};
 use crate::domain::InProcess;
 
@@ -172,7 +172,7 @@ pub(super) fn hand_to_all(
 /// Who is to be told of what was passed on to all.
 pub(super) enum Told {
     /// The only reader, which hears of it on this thread where it can.
-    Here(Arc<EntityStatus>),
+    Here(Arc<dyn AnyEntity>),
     All(Arc<Vec<Neighbour>>),
 }
 
@@ -189,7 +189,7 @@ impl Told {
     /// Tells them. Call it without a lock.
     pub(super) fn tell(self) {
         match self {
-            Self::Here(status) => status.tell_data_here(),
+            Self::Here(reader) => reader.tell_data_here(),
             Self::All(neighbours) => neighbours.iter().for_each(Neighbour::tell),
         }
     }

@@ -27,7 +27,7 @@ use super::manners::Manners;
 use super::outbox::SocketOutbox;
 use super::packing::BundleCompressionStatistics;
 use super::sockets::Sockets;
-use super::status::{EntityStatus, News};
+use super::status::{AnyEntity, EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, fence_after_change, lock};
 use super::timers::{Timed, TimerSlot};
@@ -96,7 +96,7 @@ pub(crate) struct ReaderCore {
     /// False while a look into the cache would find nothing. Changed under the lock only. Whoever
     /// listens before he looks at it without that misses nothing: one fence is in
     /// [`Bell::wait_on`], the other between the change and the look at who listens, in
-    /// [`ReaderCore::mark_data`] or [`EntityStatus::tell_data_here`].
+    /// [`ReaderCore::mark_data`] or [`AnyEntity::tell_data_here`].
     may_hold: AtomicBool,
     signal: OnceLock<Arc<Signal>>,
     timer: TimerSlot,
@@ -280,17 +280,17 @@ impl ReaderCore {
     /// Tells of what was handed over. Call it without a lock.
     pub(super) fn tell_of_parcel(&self) {
         match self.told_here() {
-            Some(status) => status.tell_data_here(),
+            Some(reader) => reader.tell_data_here(),
             None => self
                 .status
                 .tell(News::of(StatusMask::of(StatusKind::DataAvailable))),
         }
     }
 
-    /// Who is told of what was handed over by [`EntityStatus::tell_data_here`], if it is so.
-    pub(super) fn told_here(&self) -> Option<Arc<EntityStatus>> {
+    /// Who is told of what was handed over by [`AnyEntity::tell_data_here`], if it is so.
+    pub(super) fn told_here(&self) -> Option<Arc<dyn AnyEntity>> {
         let direct = self.manners.in_process == InProcess::Direct;
-        direct.then(|| Arc::clone(&self.status))
+        direct.then(|| self.status.owner()).flatten()
     }
 
     pub(crate) fn matched(&self, now: Instant, writer: MatchedWriter) -> News {

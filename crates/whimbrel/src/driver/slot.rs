@@ -4,9 +4,11 @@
 //! the notes after it has given it back. Both have a fence in between: so either the note is found,
 //! or who left it finds the turn free.
 
+use std::any::Any;
+
 use whimbrel_base::status::StatusMask;
 
-use super::callbacks::{Callback, Owner};
+use super::callbacks::Callback;
 use super::contain::contain;
 use super::sync::atomic::{AtomicU32, Ordering, fence};
 use super::sync::{Mutex, MutexGuard, fence_after_unlock, lock, try_lock};
@@ -85,7 +87,7 @@ impl CallbackSlot {
     }
 
     /// Calls the listener, if there is one, unless it is running already.
-    pub(crate) fn run(&self, owner: Owner, kinds: StatusMask) -> Ran {
+    pub(crate) fn run(&self, owner: &dyn Any, kinds: StatusMask) -> Ran {
         let Some(mut turn) = try_lock(&self.turn) else {
             return Ran::Busy;
         };
@@ -175,26 +177,22 @@ mod tests {
 
     const ALL: StatusMask = StatusMask::ALL;
 
-    fn owner() -> Owner {
-        Arc::new(())
-    }
-
     #[test]
     fn a_listener_may_replace_itself_and_hears_what_comes_meanwhile_later() {
         let slot = Arc::new(CallbackSlot::default());
-        assert_eq!(slot.run(owner(), ALL), Ran::Nobody { again: false });
+        assert_eq!(slot.run(&(), ALL), Ran::Nobody { again: false });
         let (inner, calls) = (Arc::clone(&slot), Arc::new(AtomicUsize::new(0)));
         let counts = Arc::clone(&calls);
         let once: Callback = Box::new(move |_, _| {
             calls.fetch_add(1, Ordering::SeqCst);
-            assert_eq!(inner.run(owner(), ALL), Ran::Busy);
+            assert_eq!(inner.run(&(), ALL), Ran::Busy);
             assert!(!inner.ask_again(), "it runs further up");
             assert!(inner.set(None, ALL).old.is_empty(), "it is still running");
             assert!(inner.mask().is_empty());
         });
         assert!(slot.set(Some(once), ALL).old.is_empty());
-        assert_eq!(slot.run(owner(), ALL), Ran::Done { again: true });
-        assert_eq!(slot.run(owner(), ALL), Ran::Nobody { again: false });
+        assert_eq!(slot.run(&(), ALL), Ran::Done { again: true });
+        assert_eq!(slot.run(&(), ALL), Ran::Nobody { again: false });
         assert_eq!(counts.load(Ordering::SeqCst), 1);
         assert_eq!(Arc::strong_count(&counts), 1, "it was not dropped");
         assert_eq!(Arc::strong_count(&slot), 1);

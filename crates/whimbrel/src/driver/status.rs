@@ -3,13 +3,11 @@
 //! Every entity has one [`EntityStatus`]; those of writers and readers lead to that of their
 //! publisher or subscriber and on to their participant's, the way listeners are looked for
 //! (DDS 1.4 §2.2.4.2.3). Listeners run on the callback thread; only that of a reader itself may run
-//! on a thread of the program which writes to it ([`EntityStatus::tell_data_here`]).
-
-use std::any::Any;
+//! on a thread of the program which writes to it ([`AnyEntity::tell_data_here`]).
 
 use whimbrel_base::status::{StatusKind, StatusMask};
 
-use super::callbacks::{Callback, Callbacks, Dispatch, Owner};
+use super::callbacks::{Callback, Callbacks, Dispatch};
 use super::here::{self, Hears};
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -51,6 +49,21 @@ impl News {
     }
 }
 
+/// What has statuses; its listeners are given its `Arc`.
+pub(crate) trait Entity: Send + Sync + 'static {
+    fn status(&self) -> &EntityStatus;
+}
+
+/// Any [`Entity`], as its statuses know it.
+pub(crate) trait AnyEntity: Hears + Send + Sync {
+    /// Has the listener in `slot` told which of the entity's statuses changed.
+    fn run(self: Arc<Self>, slot: &CallbackSlot, kinds: StatusMask) -> Ran;
+
+    /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
+    /// is the reader's own and not under way already. Call it without a lock.
+    fn tell_data_here(self: Arc<Self>);
+}
+
 /// The statuses of an entity, its status condition and its listener.
 pub(crate) struct EntityStatus {
     me: Weak<Self>,
@@ -74,7 +87,7 @@ pub(crate) struct EntityStatus {
     listener: CallbackSlot,
     parent: Option<Arc<Self>>,
     /// What listeners are given.
-    owner: OnceLock<Weak<dyn Any + Send + Sync>>,
+    owner: OnceLock<Weak<dyn AnyEntity>>,
     callbacks: Arc<Callbacks>,
 }
 
@@ -103,10 +116,16 @@ impl EntityStatus {
     }
 
     /// Names the entity that listeners are given; its changes from before are told too.
-    pub(crate) fn set_owner(&self, owner: Weak<dyn Any + Send + Sync>) {
+    pub(crate) fn set_owner(&self, owner: Weak<dyn AnyEntity>) {
         if self.owner.set(owner).is_ok() {
             self.retell(StatusMask::ALL);
         }
+    }
+
+    /// The entity, while it has a handle.
+    #[inline]
+    pub(crate) fn owner(&self) -> Option<Arc<dyn AnyEntity>> {
+        self.owner.get().and_then(Weak::upgrade)
     }
 
     /// True until the last handle of the entity is gone, which may be before the driver lets go.
@@ -149,7 +168,7 @@ impl EntityStatus {
     }
 
     /// Notes data that a writer of this process has handed over, under the lock of the reader;
-    /// follow it with [`EntityStatus::tell_data_here`] once that lock is released.
+    /// follow it with [`AnyEntity::tell_data_here`] once that lock is released.
     pub(crate) fn mark_data_here(&self) {
         if self.hears_alone() {
             self.fresh.store(true, Ordering::Release);
@@ -158,22 +177,32 @@ impl EntityStatus {
         }
     }
 
-    /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
-    /// is the reader's own and not under way already. Call it without a lock.
-    pub(crate) fn tell_data_here(self: Arc<Self>) {
+    /// Rings for data that a writer of this process has handed over, where that is to be; true
+    /// where the listener may be called by whoever handed it over.
+    fn ring_of_data_here(&self) -> bool {
         if !self.fresh.load(Ordering::Acquire) {
             self.ring_of_data();
-            if !self.hears_data_itself() {
-                return self.retell(DATA);
-            }
-        } else {
-            // Whoever began to wait since may have looked before he could see the data.
-            fence_after_unlock();
-            if !self.hears_alone() {
-                self.share_fresh();
-            }
+            return self.hears_data_itself();
         }
-        here::call(self);
+        // Whoever began to wait since may have looked before he could see the data.
+        fence_after_unlock();
+        if !self.hears_alone() {
+            self.share_fresh();
+        }
+        true
+    }
+
+    /// Has the own listener told of data, if that is still news, which `me` hears of.
+    fn call_for_data<E: Entity>(&self, me: &Arc<E>) {
+        // What the program has read itself in the meantime is no news, nor is anything to an entity
+        // without any other handle.
+        if !self.changed().intersects(DATA) || Arc::strong_count(me) < 2 {
+            return;
+        }
+        let ran = self.listener.run(me, DATA);
+        if !self.has_told(self, DATA, ran) {
+            self.share_fresh();
+        }
     }
 
     fn ring_of_data(&self) {
@@ -343,11 +372,10 @@ impl EntityStatus {
         all
     }
 
-    /// Has the listener at `level`, which is this one or one that it lies in, told of `kinds`; true
-    /// where it was, false where it will be or there is none.
+    /// Sees to what came of telling the listener at `level`, which is this one or one that it lies
+    /// in, of `kinds`; true where it was told, false where it will be or there is none.
     #[inline(always)]
-    fn call_at(&self, level: &Self, owner: Owner, kinds: StatusMask) -> bool {
-        let ran = level.listener.run(owner, kinds);
+    fn has_told(&self, level: &Self, kinds: StatusMask, ran: Ran) -> bool {
         let again = match ran {
             Ran::Done { again } | Ran::Nobody { again } => again,
             Ran::Busy => {
@@ -377,8 +405,12 @@ impl Dispatch for EntityStatus {
         }
         // What the program has read itself in the meantime is no news.
         let mut pending = pending & self.changed();
-        let Some(owner) = self.owner.get().and_then(Weak::upgrade) else {
+        let Some(owner) = self.owner() else {
             return;
+        };
+        let call_at = |level: &Self, kinds| {
+            let ran = Arc::clone(&owner).run(&level.listener, kinds);
+            self.has_told(level, kinds, ran);
         };
         // DDS 1.4 §2.2.4.2.3: DATA_ON_READERS first; where it is heard, DATA_AVAILABLE is not told.
         let on_readers = StatusMask::of(StatusKind::DataOnReaders);
@@ -393,35 +425,43 @@ impl Dispatch for EntityStatus {
         {
             parent.clear(StatusKind::DataOnReaders);
             pending.remove(StatusKind::DataAvailable);
-            self.call_at(level, Arc::clone(&owner), on_readers);
+            call_at(level, on_readers);
         }
         for level in self.levels() {
             let kinds = pending & level.listener.mask();
             pending = pending & !kinds;
             // One by one: a panic over one status loses no other.
             for kind in kinds.iter() {
-                self.call_at(level, Arc::clone(&owner), StatusMask::of(kind));
+                call_at(level, StatusMask::of(kind));
             }
         }
     }
 }
 
-impl Hears for EntityStatus {
-    fn dispatch_data(&self) {
-        // What the program has read itself in the meantime is no news.
-        if !self.changed().intersects(DATA) {
-            return;
-        }
-        if let Some(owner) = self.owner.get().and_then(Weak::upgrade)
-            && !self.call_at(self, owner, DATA)
-        {
-            self.share_fresh();
-        }
+impl<E: Entity> Hears for E {
+    fn dispatch_data(self: Arc<Self>) {
+        here::finish(self, |it| it.status().call_for_data(it));
     }
 
     fn leave_to_callbacks(&self) {
-        self.share_fresh();
-        self.enqueue(DATA);
+        let status = self.status();
+        status.share_fresh();
+        status.enqueue(DATA);
+    }
+}
+
+impl<E: Entity> AnyEntity for E {
+    fn run(self: Arc<Self>, slot: &CallbackSlot, kinds: StatusMask) -> Ran {
+        slot.run(&self, kinds)
+    }
+
+    #[inline]
+    fn tell_data_here(self: Arc<Self>) {
+        if self.status().ring_of_data_here() {
+            here::call(self);
+        } else {
+            here::finish(self, |it| it.status().retell(DATA));
+        }
     }
 }
 

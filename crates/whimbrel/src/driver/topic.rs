@@ -2,7 +2,7 @@
 
 use whimbrel_base::status::{InconsistentTopic, StatusKind, StatusMask};
 
-use super::status::{EntityStatus, News};
+use super::status::{Entity, EntityStatus, News};
 use super::sync::{Arc, Mutex, lock};
 
 /// A topic of a participant, shared by all handles of its name.
@@ -11,6 +11,12 @@ pub(crate) struct TopicCore {
     pub(crate) name: String,
     pub(crate) status: Arc<EntityStatus>,
     inconsistent: Mutex<InconsistentTopic>,
+}
+
+impl Entity for TopicCore {
+    fn status(&self) -> &EntityStatus {
+        &self.status
+    }
 }
 
 impl TopicCore {

@@ -10,7 +10,7 @@ use whimbrel_base::status::{
 };
 use whimbrel_types::DdsType;
 
-use crate::driver::callbacks::{Callback, Owner};
+use crate::driver::callbacks::Callback;
 use crate::publication::{DataWriter, WriterInner};
 use crate::subscription::{DataReader, ReaderInner};
 
@@ -129,8 +129,8 @@ impl<T: DdsType> DataReader<T> {
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
 
 /// The entity behind what the driver hands out.
-pub(super) fn entity<I: Any + Send + Sync>(owner: Owner) -> Option<Arc<I>> {
-    Arc::downcast(owner).ok()
+pub(super) fn entity<I: Any>(owner: &dyn Any) -> Option<&Arc<I>> {
+    owner.downcast_ref()
 }
 
 fn writer_callback<T: DdsType>(mut listener: Box<dyn DataWriterListener<T>>) -> Callback {
@@ -138,7 +138,7 @@ fn writer_callback<T: DdsType>(mut listener: Box<dyn DataWriterListener<T>>) -> 
         let Some(inner) = entity::<WriterInner>(owner) else {
             return;
         };
-        let writer = &DataWriter::<T>::from_inner(inner);
+        let writer = &DataWriter::<T>::from_inner(Arc::clone(inner));
         for kind in kinds.iter() {
             match kind {
                 StatusKind::PublicationMatched => {
@@ -166,7 +166,7 @@ fn reader_callback<T: DdsType>(mut listener: Box<dyn DataReaderListener<T>>) -> 
         let Some(inner) = entity::<ReaderInner>(owner) else {
             return;
         };
-        let reader = &DataReader::<T>::from_inner(inner);
+        let reader = DataReader::<T>::of_inner(inner);
         if kinds == DATA {
             // DDS 1.4 §2.2.4.2.2: the call itself resets the status.
             reader.inner.core.status.clear(StatusKind::DataAvailable);

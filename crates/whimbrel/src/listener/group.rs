@@ -1,7 +1,7 @@
 //! Listeners of publishers, subscribers and participants: told what the entities within have no
 //! listener of their own for.
 
-use std::sync::Arc;
+use std::any::Any;
 
 use whimbrel_base::status::{
     InconsistentTopic, LivelinessChanged, LivelinessLost, OfferedDeadlineMissed,
@@ -12,7 +12,7 @@ use whimbrel_base::status::{
 use super::any::{AnyDataReader, AnyDataWriter};
 use super::endpoint::entity;
 use crate::domain::DomainParticipant;
-use crate::driver::callbacks::{Callback, Owner};
+use crate::driver::callbacks::Callback;
 use crate::driver::contain;
 use crate::driver::topic::TopicCore;
 use crate::publication::{Publisher, WriterInner};
@@ -178,11 +178,11 @@ impl DomainParticipant {
         let core = &self.inner.core;
         let callback = listener.map(|mut listener| -> Callback {
             Box::new(move |owner, kinds| {
-                if let Some(topic) = entity::<TopicCore>(Arc::clone(&owner)) {
+                if let Some(topic) = entity::<TopicCore>(owner) {
                     let status = topic.take_inconsistent_topic();
                     listener.on_inconsistent_topic(&topic.name, status);
                 }
-                tell_of_writer(&mut *listener, Arc::clone(&owner), kinds);
+                tell_of_writer(&mut *listener, owner, kinds);
                 tell_of_reader(&mut *listener, owner, kinds);
             })
         });
@@ -199,10 +199,10 @@ impl DomainParticipant {
 
 fn tell_of_writer<L: PublisherListener + ?Sized>(
     listener: &mut L,
-    owner: Owner,
+    owner: &dyn Any,
     kinds: StatusMask,
 ) {
-    let Some(inner) = entity::<WriterInner>(owner) else {
+    let Some(inner) = entity::<WriterInner>(owner).cloned() else {
         return;
     };
     let writer = &AnyDataWriter { inner };
@@ -232,10 +232,10 @@ fn tell_of_writer<L: PublisherListener + ?Sized>(
 
 fn tell_of_reader<L: SubscriberListener + ?Sized>(
     listener: &mut L,
-    owner: Owner,
+    owner: &dyn Any,
     kinds: StatusMask,
 ) {
-    let Some(inner) = entity::<ReaderInner>(owner) else {
+    let Some(inner) = entity::<ReaderInner>(owner).cloned() else {
         return;
     };
     let reader = &AnyDataReader { inner };

@@ -27,7 +27,7 @@ use crate::driver::compression::{CompressionStatistics, check_built_in};
 use crate::driver::handle::handle_of;
 use crate::driver::manners::Manners;
 use crate::driver::memory::EndpointMemory;
-use crate::driver::status::EntityStatus;
+use crate::driver::status::{Entity, EntityStatus};
 use crate::driver::writer::WriterCore;
 use crate::error::Error;
 use crate::members::Member;
@@ -326,6 +326,12 @@ impl WriterInner {
             publisher: lock(&self.publisher.qos).clone(),
             topic: lock(&self.topic.qos).clone(),
         }
+    }
+}
+
+impl Entity for WriterInner {
+    fn status(&self) -> &EntityStatus {
+        &self.core.status
     }
 }
 

@@ -18,7 +18,7 @@ use crate::driver::compression::{
 };
 use crate::driver::manners::Manners;
 use crate::driver::reader::ReaderCore;
-use crate::driver::status::EntityStatus;
+use crate::driver::status::{Entity, EntityStatus};
 use crate::error::Error;
 use crate::members::Member;
 use crate::topic::TopicInner;
@@ -163,6 +163,12 @@ impl Member for ReaderInner {
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
+    }
+}
+
+impl Entity for ReaderInner {
+    fn status(&self) -> &EntityStatus {
+        &self.core.status
     }
 }
 

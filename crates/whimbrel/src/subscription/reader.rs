@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ref_cast::{RefCastCustom, ref_cast_custom};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::DataReaderQos;
@@ -30,6 +31,8 @@ use crate::topic::Topic;
 /// Reads data of type `T` from a topic. DDS 1.4 §2.2.2.5.3.
 ///
 /// Clones are the same reader; it leaves the bus when the last one is dropped.
+#[derive(RefCastCustom)]
+#[repr(transparent)]
 pub struct DataReader<T: DdsType> {
     pub(crate) inner: Arc<ReaderInner>,
     marker: PhantomData<fn() -> T>,
@@ -76,6 +79,10 @@ impl<T: DdsType> DataReader<T> {
             marker: PhantomData,
         }
     }
+
+    /// As [`DataReader::from_inner`], without a handle more.
+    #[ref_cast_custom]
+    pub(crate) const fn of_inner(inner: &Arc<ReaderInner>) -> &Self;
 
     /// Its identity on the bus.
     pub fn guid(&self) -> Guid {

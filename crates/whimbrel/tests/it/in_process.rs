@@ -232,6 +232,38 @@ fn listeners_that_write_to_each_other_neither_recurse_nor_hold_up_the_first() {
 }
 
 #[test]
+fn a_reader_that_goes_before_the_turn_of_its_listener_hears_nothing() {
+    let (first_writer, first) = matched_pair_by(InProcess::Direct);
+    let (writer, reader) = matched_pair_by(InProcess::Direct);
+    [&first_writer, &writer].into_iter().for_each(settle);
+    for reader in [&first, &reader] {
+        assert_eq!(take_xs(reader, 1), [-1]);
+    }
+    let handed_over = || writer.statistics().in_process;
+    let before = handed_over();
+    let called = Arc::new(AtomicUsize::new(0));
+    let calls = Arc::clone(&called);
+    listen(&reader, move |_| {
+        calls.fetch_add(1, Ordering::SeqCst);
+    });
+    let (mut goes, put) = (None, writer.clone());
+    let (hand, handed) = channel();
+    listen(&first, move |data| {
+        put.write(data).unwrap();
+        goes = goes.take().or_else(|| handed.try_recv().ok());
+        if data.x == 2 {
+            goes = None;
+        }
+    });
+    first_writer.write(&position("tram", 1)).unwrap();
+    assert_eq!(called.load(Ordering::SeqCst), 1, "its turn comes after");
+    hand.send(reader).unwrap();
+    first_writer.write(&position("tram", 2)).unwrap();
+    assert_eq!(called.load(Ordering::SeqCst), 1);
+    assert_eq!(handed_over() - before, 2);
+}
+
+#[test]
 fn a_full_reader_rejects_and_goes_on_as_by_the_network() {
     for how in ALL {
         let (here, there) = pair_set_up(|builder| builder.in_process(how));

@@ -1,11 +1,9 @@
 //! Listeners hear the last change, and the callback thread ends, whoever ends it.
 
-use std::any::Any;
-
 use whimbrel_base::status::{StatusKind, StatusMask};
 
 use crate::driver::callbacks::{Callback, Callbacks};
-use crate::driver::status::{EntityStatus, News};
+use crate::driver::status::{self, AnyEntity, EntityStatus, News};
 use crate::driver::sync::atomic::{AtomicUsize, Ordering};
 use crate::driver::sync::{Arc, Mutex, Weak, lock, thread};
 use crate::driver::worker::Worker;
@@ -22,6 +20,12 @@ struct Entity {
     status: Arc<EntityStatus>,
 }
 
+impl status::Entity for Entity {
+    fn status(&self) -> &EntityStatus {
+        &self.status
+    }
+}
+
 impl Entity {
     fn new(callbacks: &Arc<Callbacks>) -> Arc<Self> {
         let entity = Arc::new(Self {
@@ -29,7 +33,6 @@ impl Entity {
             status: EntityStatus::new(callbacks, None),
         });
         let owner: Weak<Self> = Arc::downgrade(&entity);
-        let owner: Weak<dyn Any + Send + Sync> = owner;
         entity.status.set_owner(owner);
         entity
     }
@@ -43,16 +46,16 @@ impl Entity {
     }
 
     /// One more sample is here.
-    fn hand_over(&self) {
+    fn hand_over(self: &Arc<Self>) {
         {
             *lock(&self.count) += 1;
             self.status.mark_data_here();
         }
-        Arc::clone(&self.status).tell_data_here();
+        Arc::clone(self).tell_data_here();
     }
 
     /// Takes all samples.
-    fn take(&self) {
+    fn take(self: &Arc<Self>) {
         let mut count = lock(&self.count);
         self.status.clear(StatusKind::DataAvailable);
         *count = 0;
@@ -69,7 +72,7 @@ impl Entity {
 fn listener(heard: &Arc<AtomicUsize>) -> Option<Callback> {
     let heard = Arc::clone(heard);
     Some(Box::new(move |owner, _| {
-        let entity: Arc<Entity> = owner.downcast().unwrap();
+        let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
         heard.fetch_max(entity.read(), Ordering::SeqCst);
     }))
 }
@@ -132,7 +135,7 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
         let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
         let listener: Callback = Box::new(move |owner, _| {
-            let entity: Arc<Entity> = owner.downcast().unwrap();
+            let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
             assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
             entity.status.clear(StatusKind::DataAvailable);
             hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
@@ -152,7 +155,7 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
                     }
                 }
                 if here {
-                    Arc::clone(&entity.status).tell_data_here();
+                    Arc::clone(&entity).tell_data_here();
                 } else {
                     entity.status.tell(News::of(DATA));
                 }
@@ -173,7 +176,7 @@ fn check_data_left(hears: bool) {
         let entity = Entity::new(&callbacks);
         if hears {
             let listener: Callback = Box::new(|owner, _| {
-                let entity: Arc<Entity> = owner.downcast().unwrap();
+                let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
                 // As the call of a reader's listener does, which is without the lock.
                 entity.status.clear(StatusKind::DataAvailable);
                 entity.take();
