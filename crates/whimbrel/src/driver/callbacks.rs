@@ -22,7 +22,7 @@ pub(crate) trait Dispatch: Send + Sync {
     fn bell(&self) -> &Bell;
 }
 
-/// What a listener is at this level: told which statuses of which entity changed. It is given the
+/// What a listener is at this level: told which statuses of which entity changed. It is lent the
 /// entity's own `Arc`.
 pub(crate) type Callback = Box<dyn FnMut(&dyn Any, StatusMask) + Send>;
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::contain::contain;
 use super::role;
-use super::sync::{Arc, thread_local};
+use super::sync::{Arc, Weak, thread_local};
 
 /// Whose listener can be called here.
 pub(crate) trait Hears {
@@ -26,8 +26,50 @@ const CHAIN_MAX: u32 = 16;
 thread_local! {
     /// How many have been called so far by the loop under way; 0 where there is none.
     static CALLED: Cell<u32> = const { Cell::new(0) };
-    static NEXT: RefCell<VecDeque<Arc<dyn Hears>>> =
-        const { RefCell::new(VecDeque::new()) };
+    static CHAIN: RefCell<Chain> = const { RefCell::new(Chain::new()) };
+}
+
+/// Whose listeners are called after the one under way. A reader that goes first is not kept.
+struct Chain {
+    next: VecDeque<Weak<dyn Hears>>,
+    /// Whose turn came last: most often it is told again, and each count costs.
+    last: Option<Weak<dyn Hears>>,
+}
+
+impl Chain {
+    const fn new() -> Self {
+        Self {
+            next: VecDeque::new(),
+            last: None,
+        }
+    }
+
+    /// Has the listener of the entity at `address` called in its turn; false where too many are
+    /// before it.
+    fn append(&mut self, address: *const (), entity: impl FnOnce() -> Weak<dyn Hears>) -> bool {
+        let is_known = |it: &Weak<dyn Hears>| std::ptr::addr_eq(it.as_ptr(), address);
+        if self.next.iter().any(is_known) {
+            return true;
+        }
+        if self.next.len() >= CHAIN_MAX as usize {
+            return false;
+        }
+        let same = self.last.take_if(|it| is_known(it));
+        self.next.push_back(same.unwrap_or_else(entity));
+        true
+    }
+}
+
+/// Whether a listener is under way on this thread after which others can be called.
+#[inline(always)]
+pub(super) fn is_under_way() -> bool {
+    (1..CHAIN_MAX).contains(&CALLED.with(Cell::get)) && !role::is_driver()
+}
+
+/// Has the listener of the entity at `address` called after the one that [is under
+/// way](is_under_way); false where too many are before it. It runs no code of the program's.
+pub(super) fn call_after(address: *const (), entity: impl FnOnce() -> Weak<dyn Hears>) -> bool {
+    CHAIN.with(|it| it.borrow_mut().append(address, entity))
 }
 
 /// Has the listener of `entity` called for its data: before this returns, after the listener that
@@ -38,14 +80,15 @@ pub(super) fn call(entity: Arc<dyn Hears>) {
         return finish(entity, |it| it.leave_to_callbacks());
     }
     if called > 0 {
-        if let Some(refused) = NEXT.with(|next| call_later(&mut next.borrow_mut(), entity)) {
-            finish(refused, |it| it.leave_to_callbacks());
-        }
-        return;
+        return finish(entity, |it| {
+            if !call_after(Arc::as_ptr(it).cast(), || Arc::downgrade(it)) {
+                it.leave_to_callbacks();
+            }
+        });
     }
     let _turn = Turn::begin();
     entity.dispatch_data();
-    while let Some(next) = NEXT.with(|next| next.borrow_mut().pop_front()) {
+    while let Some(next) = next_in_chain() {
         if CALLED.with(Cell::get) < CHAIN_MAX {
             CALLED.with(|it| it.set(it.get().saturating_add(1)));
             next.dispatch_data();
@@ -55,28 +98,27 @@ pub(super) fn call(entity: Arc<dyn Hears>) {
     }
 }
 
+/// Whose turn it is.
+fn next_in_chain() -> Option<Arc<dyn Hears>> {
+    CHAIN.with(|chain| {
+        let chain = &mut *chain.borrow_mut();
+        loop {
+            let next = chain.next.pop_front()?;
+            let entity = next.upgrade();
+            chain.last = Some(next);
+            if entity.is_some() {
+                return entity;
+            }
+        }
+    })
+}
+
 /// Does `what` with `entity` and lets go of it: its last handle may go here, and with it user code
 /// that panics.
 #[inline(always)]
 pub(super) fn finish<E: ?Sized>(entity: Arc<E>, what: impl FnOnce(&Arc<E>)) {
     let _ = contain(|| what(&entity));
     let _ = contain(|| drop(entity));
-}
-
-/// Gives `entity` back where another thread is to call its listener, or this one soon will.
-fn call_later(
-    next: &mut VecDeque<Arc<dyn Hears>>,
-    entity: Arc<dyn Hears>,
-) -> Option<Arc<dyn Hears>> {
-    let is_known = |it: &Arc<dyn Hears>| std::ptr::addr_eq(Arc::as_ptr(it), Arc::as_ptr(&entity));
-    if next.iter().any(is_known) {
-        return None;
-    }
-    if next.len() >= CHAIN_MAX as usize {
-        return Some(entity);
-    }
-    next.push_back(entity);
-    None
 }
 
 /// The loop under way on this thread.
@@ -98,19 +140,28 @@ impl Drop for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Of an entity that panics when it is told and when it goes, and which this is the last handle
-    /// of.
+    /// Of an entity that panics when it is told and when it goes, of which the last handle is that
+    /// of whoever tells it.
     struct Last {
         called: Arc<AtomicUsize>,
         next: usize,
+        other_handle: Mutex<Option<Arc<Self>>>,
+    }
+
+    impl Last {
+        fn told(&self) {
+            self.called.fetch_add(1, Ordering::SeqCst);
+            drop(self.other_handle.lock().unwrap().take());
+        }
     }
 
     impl Hears for Last {
         fn dispatch_data(self: Arc<Self>) {
             finish(self, |it| {
-                it.called.fetch_add(1, Ordering::SeqCst);
+                it.told();
                 for _ in 0..it.next {
                     call(last(&it.called, 0));
                 }
@@ -119,7 +170,7 @@ mod tests {
         }
 
         fn leave_to_callbacks(&self) {
-            self.called.fetch_add(1, Ordering::SeqCst);
+            self.told();
         }
     }
 
@@ -129,9 +180,15 @@ mod tests {
         }
     }
 
-    fn last(called: &Arc<AtomicUsize>, next: usize) -> Arc<dyn Hears> {
+    fn last(called: &Arc<AtomicUsize>, next: usize) -> Arc<Last> {
         let called = Arc::clone(called);
-        Arc::new(Last { called, next })
+        let entity = Arc::new(Last {
+            called,
+            next,
+            other_handle: Mutex::default(),
+        });
+        *entity.other_handle.lock().unwrap() = Some(Arc::clone(&entity));
+        entity
     }
 
     #[test]
@@ -143,5 +200,57 @@ mod tests {
             assert_eq!(called.load(Ordering::SeqCst), 1 + next);
             assert_eq!(CALLED.with(Cell::get), 0);
         }
+    }
+
+    /// Notes its number when it is told.
+    struct Numbered {
+        told: Arc<Mutex<Vec<u32>>>,
+        number: u32,
+        then: Mutex<Vec<Arc<Self>>>,
+    }
+
+    impl Hears for Numbered {
+        fn dispatch_data(self: Arc<Self>) {
+            self.told.lock().unwrap().push(self.number);
+            let then = std::mem::take(&mut *self.then.lock().unwrap());
+            // By either way into the chain; but one in three goes before its turn.
+            for (at, next) in then.into_iter().enumerate() {
+                if at % 3 == 1 {
+                    call(Arc::clone(&next) as Arc<dyn Hears>);
+                } else {
+                    let weak: Weak<Self> = Arc::downgrade(&next);
+                    assert!(call_after(weak.as_ptr().cast(), || weak.clone()));
+                }
+                if at % 3 != 2 {
+                    self.then.lock().unwrap().push(next);
+                }
+            }
+        }
+
+        fn leave_to_callbacks(&self) {}
+    }
+
+    #[test]
+    fn who_is_in_a_chain_is_told_once_in_turn_unless_it_went() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let numbered = |number, then| {
+            Arc::new(Numbered {
+                told: Arc::clone(&told),
+                number,
+                then: Mutex::new(then),
+            })
+        };
+        let after: Vec<_> = (1..=6).map(|it| numbered(it, Vec::new())).collect();
+        let kept = Arc::clone(&after[0]);
+        let mut after_all = after;
+        after_all.push(kept);
+        let first = numbered(0, after_all);
+        assert!(!is_under_way());
+        for _ in 0..2 {
+            call(Arc::clone(&first) as Arc<dyn Hears>);
+        }
+        // The third and the sixth had gone; who was named twice is told once; then those that are
+        // left, of which the third is gone.
+        assert_eq!(*told.lock().unwrap(), [0, 1, 2, 4, 5, 0, 1, 2, 5]);
     }
 }

@@ -171,6 +171,8 @@ pub(super) fn hand_to_all(
 
 /// Who is to be told of what was passed on to all.
 pub(super) enum Told {
+    /// Nobody: the only reader hears of it later on this thread.
+    Nobody,
     /// The only reader, which hears of it on this thread where it can.
     Here(Arc<dyn AnyEntity>),
     All(Arc<Vec<Neighbour>>),
@@ -180,6 +182,7 @@ impl Told {
     /// All of `neighbours`.
     pub(super) fn all(neighbours: &Arc<Vec<Neighbour>>) -> Self {
         let here = match neighbours.as_slice() {
+            [only] if only.core.status.hears_after() => return Self::Nobody,
             [only] => only.core.told_here(),
             _ => None,
         };
@@ -189,6 +192,7 @@ impl Told {
     /// Tells them. Call it without a lock.
     pub(super) fn tell(self) {
         match self {
+            Self::Nobody => {}
             Self::Here(reader) => reader.tell_data_here(),
             Self::All(neighbours) => neighbours.iter().for_each(Neighbour::tell),
         }

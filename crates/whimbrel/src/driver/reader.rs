@@ -287,7 +287,8 @@ impl ReaderCore {
         }
     }
 
-    /// Who is told of what was handed over by [`AnyEntity::tell_data_here`], if it is so.
+    /// The reader, where it is told of what was handed over by [`AnyEntity::tell_data_here`]: not
+    /// where that is off, nor where it has no handle.
     pub(super) fn told_here(&self) -> Option<Arc<dyn AnyEntity>> {
         let direct = self.manners.in_process == InProcess::Direct;
         direct.then(|| self.status.owner()).flatten()

@@ -5,13 +5,15 @@
 //! (DDS 1.4 §2.2.4.2.3). Listeners run on the callback thread; only that of a reader itself may run
 //! on a thread of the program which writes to it ([`AnyEntity::tell_data_here`]).
 
+mod handed;
+
 use whimbrel_base::status::{StatusKind, StatusMask};
 
 use super::callbacks::{Callback, Callbacks, Dispatch};
-use super::here::{self, Hears};
+use super::here::Hears;
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, OnceLock, Weak, fence_after_unlock, take_back};
+use super::sync::{Arc, OnceLock, Weak, take_back};
 use super::wake::Bell;
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
@@ -128,7 +130,8 @@ impl EntityStatus {
         self.owner.get().and_then(Weak::upgrade)
     }
 
-    /// True until the last handle of the entity is gone, which may be before the driver lets go.
+    /// True until the last handle of the entity is gone, also those of writes that are telling it,
+    /// which may be before the driver lets go.
     pub(crate) fn is_alive(&self) -> bool {
         self.owner
             .get()
@@ -164,84 +167,6 @@ impl EntityStatus {
             && let Some(parent) = &self.parent
         {
             parent.bell.ring_after_lock();
-        }
-    }
-
-    /// Notes data that a writer of this process has handed over, under the lock of the reader;
-    /// follow it with [`AnyEntity::tell_data_here`] once that lock is released.
-    pub(crate) fn mark_data_here(&self) {
-        if self.hears_alone() {
-            self.fresh.store(true, Ordering::Release);
-        } else {
-            self.mark(DATA);
-        }
-    }
-
-    /// Rings for data that a writer of this process has handed over, where that is to be; true
-    /// where the listener may be called by whoever handed it over.
-    fn ring_of_data_here(&self) -> bool {
-        if !self.fresh.load(Ordering::Acquire) {
-            self.ring_of_data();
-            return self.hears_data_itself();
-        }
-        // Whoever began to wait since may have looked before he could see the data.
-        fence_after_unlock();
-        if !self.hears_alone() {
-            self.share_fresh();
-        }
-        true
-    }
-
-    /// Has the own listener told of data, if that is still news, which `me` hears of.
-    fn call_for_data<E: Entity>(&self, me: &Arc<E>) {
-        // What the program has read itself in the meantime is no news, nor is anything to an entity
-        // without any other handle.
-        if !self.changed().intersects(DATA) || Arc::strong_count(me) < 2 {
-            return;
-        }
-        let ran = self.listener.run(me, DATA);
-        if !self.has_told(self, DATA, ran) {
-            self.share_fresh();
-        }
-    }
-
-    fn ring_of_data(&self) {
-        self.bell.ring();
-        if let Some(parent) = &self.parent {
-            parent.bell.ring();
-        }
-    }
-
-    /// True when nobody is to hear of data but this entity's own listener, and nobody waits.
-    fn hears_alone(&self) -> bool {
-        let is_rung_for = |parent: &Arc<Self>| parent.bell.is_listened_to();
-        self.hears_data_itself()
-            && !self.bell.is_listened_to()
-            && !self.parent.as_ref().is_some_and(is_rung_for)
-    }
-
-    /// True when no listener is to hear of data but this entity's own.
-    fn hears_data_itself(&self) -> bool {
-        let mut level = self;
-        if !level.listener.mask().contains(StatusKind::DataAvailable) {
-            return false;
-        }
-        while let Some(parent) = &level.parent {
-            level = parent;
-            if level.listener.mask().contains(StatusKind::DataOnReaders) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Others are to hear of the data too, which this entity's own listener did not.
-    fn share_fresh(&self) {
-        if self.fresh.load(Ordering::Acquire) && self.fresh.swap(false, Ordering::SeqCst) {
-            self.mark(DATA);
-            self.ring_of_data();
-            // Whoever looked in between has seen neither.
-            self.retell(DATA);
         }
     }
 
@@ -375,7 +300,7 @@ impl EntityStatus {
     /// Sees to what came of telling the listener at `level`, which is this one or one that it lies
     /// in, of `kinds`; true where it was told, false where it will be or there is none.
     #[inline(always)]
-    fn has_told(&self, level: &Self, kinds: StatusMask, ran: Ran) -> bool {
+    fn settle_run(&self, level: &Self, kinds: StatusMask, ran: Ran) -> bool {
         let again = match ran {
             Ran::Done { again } | Ran::Nobody { again } => again,
             Ran::Busy => {
@@ -410,7 +335,7 @@ impl Dispatch for EntityStatus {
         };
         let call_at = |level: &Self, kinds| {
             let ran = Arc::clone(&owner).run(&level.listener, kinds);
-            self.has_told(level, kinds, ran);
+            self.settle_run(level, kinds, ran);
         };
         // DDS 1.4 §2.2.4.2.3: DATA_ON_READERS first; where it is heard, DATA_AVAILABLE is not told.
         let on_readers = StatusMask::of(StatusKind::DataOnReaders);
@@ -434,33 +359,6 @@ impl Dispatch for EntityStatus {
             for kind in kinds.iter() {
                 call_at(level, StatusMask::of(kind));
             }
-        }
-    }
-}
-
-impl<E: Entity> Hears for E {
-    fn dispatch_data(self: Arc<Self>) {
-        here::finish(self, |it| it.status().call_for_data(it));
-    }
-
-    fn leave_to_callbacks(&self) {
-        let status = self.status();
-        status.share_fresh();
-        status.enqueue(DATA);
-    }
-}
-
-impl<E: Entity> AnyEntity for E {
-    fn run(self: Arc<Self>, slot: &CallbackSlot, kinds: StatusMask) -> Ran {
-        slot.run(&self, kinds)
-    }
-
-    #[inline]
-    fn tell_data_here(self: Arc<Self>) {
-        if self.status().ring_of_data_here() {
-            here::call(self);
-        } else {
-            here::finish(self, |it| it.status().retell(DATA));
         }
     }
 }

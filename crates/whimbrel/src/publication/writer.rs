@@ -129,6 +129,9 @@ impl<T: DdsType> DataWriter<T> {
             packer,
             data_type: TypeId::of::<T>(),
         });
+        // First: whoever finds it may have it told of something.
+        let owner: Weak<WriterInner> = Arc::downgrade(&inner);
+        inner.core.status.set_owner(owner);
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
         {
             let suspended = lock(&publisher.inner.suspended);
@@ -142,8 +145,6 @@ impl<T: DdsType> DataWriter<T> {
         participant
             .core
             .change(|control, now| inner.announce(control, now));
-        let owner: Weak<WriterInner> = Arc::downgrade(&inner);
-        inner.core.status.set_owner(owner);
         Ok(Self::from_inner(inner))
     }
 

@@ -97,6 +97,9 @@ impl ReaderInner {
             data_type,
             room: OnceLock::new(),
         });
+        // First: whoever finds it may have it told of something.
+        let owner: Weak<Self> = Arc::downgrade(&inner);
+        inner.core.status.set_owner(owner);
         let member: Arc<dyn Member> = Arc::clone(&inner) as _;
         inner.subscriber.readers.add(Arc::downgrade(&member));
         inner.topic.endpoints.add(Arc::downgrade(&member));
@@ -104,8 +107,6 @@ impl ReaderInner {
         participant
             .core
             .change(|control, now| inner.announce(control, now));
-        let owner: Weak<Self> = Arc::downgrade(&inner);
-        inner.core.status.set_owner(owner);
         Ok(inner)
     }
 

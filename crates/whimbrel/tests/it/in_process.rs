@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Instant;
 
 use whimbrel::base::time::Duration;
 use whimbrel::domain::InProcess;
@@ -248,11 +249,18 @@ fn a_reader_that_goes_before_the_turn_of_its_listener_hears_nothing() {
     });
     let (mut goes, put) = (None, writer.clone());
     let (hand, handed) = channel();
+    let (left, has_left) = channel();
     listen(&first, move |data| {
         put.write(data).unwrap();
         goes = goes.take().or_else(|| handed.try_recv().ok());
         if data.x == 2 {
             goes = None;
+            let begun = Instant::now();
+            while !put.matched_subscriptions().is_empty() {
+                assert!(begun.elapsed() < PATIENCE, "it is kept");
+                thread::yield_now();
+            }
+            left.send(()).unwrap();
         }
     });
     first_writer.write(&position("tram", 1)).unwrap();
@@ -260,6 +268,7 @@ fn a_reader_that_goes_before_the_turn_of_its_listener_hears_nothing() {
     hand.send(reader).unwrap();
     first_writer.write(&position("tram", 2)).unwrap();
     assert_eq!(called.load(Ordering::SeqCst), 1);
+    has_left.try_recv().expect("it left the bus meanwhile");
     assert_eq!(handed_over() - before, 2);
 }
 

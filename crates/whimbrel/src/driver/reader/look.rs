@@ -1,4 +1,4 @@
-//! What whoever reads asks for.
+//! Looks into the cache of a reader, and what is taken from it.
 
 use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
 use whimbrel_base::status::StatusKind;
@@ -49,6 +49,7 @@ impl ReaderCore {
         }
     }
 
+    /// With one look, as below, it would be right too; the first spares the fence.
     #[inline(always)]
     fn surely_holds_nothing(&self) -> bool {
         if self.may_hold.load(Ordering::Acquire) {
