@@ -171,7 +171,7 @@ pub(super) fn hand_to_all(
 
 /// Who is to be told of what was passed on to all.
 pub(super) enum Told {
-    /// Nobody: the only reader hears of it later on this thread.
+    /// Nobody any more: the listener of the only reader is called after the one under way.
     Nobody,
     /// The only reader, which hears of it on this thread where it can.
     Here(Arc<dyn AnyEntity>),
@@ -179,7 +179,8 @@ pub(super) enum Told {
 }
 
 impl Told {
-    /// All of `neighbours`.
+    /// All of `neighbours`, of which a single one may be seen to at once. Call it when they are
+    /// unlocked and the writer still is locked.
     pub(super) fn all(neighbours: &Arc<Vec<Neighbour>>) -> Self {
         let here = match neighbours.as_slice() {
             [only] if only.core.status.hears_after() => return Self::Nobody,

@@ -3,7 +3,8 @@
 //! Every entity has one [`EntityStatus`]; those of writers and readers lead to that of their
 //! publisher or subscriber and on to their participant's, the way listeners are looked for
 //! (DDS 1.4 §2.2.4.2.3). Listeners run on the callback thread; only that of a reader itself may run
-//! on a thread of the program which writes to it ([`AnyEntity::tell_data_here`]).
+//! on a thread of the program which writes to it ([`EntityStatus::hears_after`] and
+//! [`AnyEntity::tell_data_here`]).
 
 mod handed;
 
@@ -61,8 +62,9 @@ pub(crate) trait AnyEntity: Hears + Send + Sync {
     /// Has the listener in `slot` told which of the entity's statuses changed.
     fn run(self: Arc<Self>, slot: &CallbackSlot, kinds: StatusMask) -> Ran;
 
-    /// As [`EntityStatus::tell`] for data, but the listener is called before this returns where it
-    /// is the reader's own and not under way already. Call it without a lock.
+    /// As [`EntityStatus::tell`] for data, but the listener is called on this thread where it is
+    /// the reader's own and not under way already: before this returns, or where one is under way
+    /// once that has returned. Call it without a lock.
     fn tell_data_here(self: Arc<Self>);
 }
 
@@ -76,7 +78,8 @@ pub(crate) struct EntityStatus {
     /// Statuses that trigger the status condition.
     enabled: AtomicU32,
     /// There is data of which nobody is to hear but this entity's own listener, noted under the
-    /// lock of the reader. What `changed` would tell of it is told from here.
+    /// lock of the reader. What `changed` would tell of it is told from here, for this entity: what
+    /// it lies in shows nothing of it.
     fresh: AtomicBool,
     /// Changed statuses that no listener has been told of.
     pending: AtomicU32,
@@ -130,8 +133,8 @@ impl EntityStatus {
         self.owner.get().and_then(Weak::upgrade)
     }
 
-    /// True until the last handle of the entity is gone, also those of writes that are telling it,
-    /// which may be before the driver lets go.
+    /// True until the last handle of the entity is gone, which may be before the driver lets go. A
+    /// write that is telling it has one.
     pub(crate) fn is_alive(&self) -> bool {
         self.owner
             .get()

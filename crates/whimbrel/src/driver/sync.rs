@@ -74,9 +74,9 @@ pub(crate) fn fence_after_unlock() {
     fence_unless(cfg!(all(target_arch = "x86_64", target_os = "linux")));
 }
 
-/// Takes back a mark that is set under a lock. Whoever does looks next at what that lock guards,
-/// under it or after [`fence_before_look`], if at all; then on x86, where that cannot overtake it,
-/// a store will do.
+/// Takes back a mark that is set under a lock. Whoever does either looks no further, or looks next
+/// at what that lock guards, under it or after [`fence_before_look`]: so on x86 a store will do,
+/// which the look cannot overtake.
 #[inline(always)]
 pub(crate) fn take_back(mark: &AtomicBool) {
     if cfg!(target_arch = "x86_64") {

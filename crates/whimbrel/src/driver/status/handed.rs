@@ -36,17 +36,19 @@ impl EntityStatus {
     }
 
     /// Has the own listener called after the one under way on this thread, for data that was marked
-    /// by [`EntityStatus::mark_data_here`]; false where there is none, or more is to be told. It
-    /// runs no code of the program's, and may be called under the lock of the writer.
+    /// by [`EntityStatus::mark_data_here`]; false where no listener is under way, too many are
+    /// before it, or others are to hear too. It runs no code of the program's, and may be called
+    /// under the lock of the writer.
     pub(crate) fn hears_after(&self) -> bool {
         if !here::is_under_way() {
             return false;
         }
         // As in ring_of_data_here.
         fence_after_unlock();
-        let is_all = self.fresh.load(Ordering::Acquire) && self.hears_alone();
-        let me = self.owner.get().filter(|_| is_all);
-        me.is_some_and(|me| {
+        if !self.fresh.load(Ordering::Acquire) || !self.hears_alone() {
+            return false;
+        }
+        self.owner.get().is_some_and(|me| {
             here::call_after(me.as_ptr().cast(), || Weak::clone(me) as Weak<dyn Hears>)
         })
     }
@@ -58,9 +60,16 @@ impl EntityStatus {
         if !self.changed().intersects(DATA) || Arc::strong_count(me) < 2 {
             return;
         }
-        let ran = self.listener.run(me, DATA);
-        if !self.settle_run(self, DATA, ran) {
-            self.share_fresh();
+        // The listener may be another since the data came, which is to hear of something else.
+        let ran = if self.listener.mask().intersects(DATA) {
+            self.listener.run(me, DATA)
+        } else {
+            Ran::Nobody { again: false }
+        };
+        let is_heard = self.settle_run(self, DATA, ran) || self.share_fresh();
+        if !is_heard && matches!(ran, Ran::Nobody { .. }) {
+            // It was marked for others who waited; those listeners may hear that it lies in.
+            self.retell(DATA);
         }
     }
 
@@ -132,6 +141,93 @@ impl<E: Entity> AnyEntity for E {
             here::call(self);
         } else {
             here::finish(self, |it| it.status().retell(DATA));
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use std::any::Any;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::driver::callbacks::{Callback, Callbacks};
+    use crate::driver::wake::Bell;
+    use crate::driver::worker::Worker;
+
+    struct Reader(Arc<EntityStatus>);
+
+    impl Entity for Reader {
+        fn status(&self) -> &EntityStatus {
+            &self.0
+        }
+    }
+
+    /// A reader that lies in `parent`.
+    fn reader(callbacks: &Arc<Callbacks>, parent: Option<&Arc<EntityStatus>>) -> Arc<Reader> {
+        let reader = Arc::new(Reader(EntityStatus::new(callbacks, parent)));
+        let owner: Weak<Reader> = Arc::downgrade(&reader);
+        reader.0.set_owner(owner);
+        reader
+    }
+
+    fn hand_over(to: &Arc<Reader>) {
+        to.0.mark_data_here();
+        if !to.0.hears_after() {
+            Arc::clone(to).tell_data_here();
+        }
+    }
+
+    fn counting(calls: &Arc<AtomicUsize>) -> Option<Callback> {
+        let calls = Arc::clone(calls);
+        Some(Box::new(move |_: &dyn Any, kinds| {
+            assert_eq!(kinds, DATA);
+            calls.fetch_add(1, Ordering::SeqCst);
+        }))
+    }
+
+    /// Data for a reader in a chain whose listener is replaced before its turn, by one that hears
+    /// of something else or by none, while somebody waits for the reader or nobody does.
+    fn check_replaced(by: Option<StatusKind>, waits: bool) {
+        let callbacks = Arc::new(Callbacks::default());
+        let (own, other, above) =
+            <(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+        let subscriber = EntityStatus::new(&callbacks, None);
+        subscriber.set_listener(counting(&above), DATA);
+        let chained = reader(&callbacks, Some(&subscriber));
+        let waiting = Arc::new(Bell::default());
+        if waits {
+            chained.0.bell.attach(&waiting);
+        }
+        chained.0.set_listener(counting(&own), DATA);
+        let first = reader(&callbacks, None);
+        let (to, calls) = (Arc::clone(&chained), Arc::clone(&other));
+        let writes: Callback = Box::new(move |_: &dyn Any, _| {
+            hand_over(&to);
+            let kinds = by.map_or(StatusMask::NONE, StatusMask::of);
+            let listener = by.and_then(|_| counting(&calls));
+            to.0.set_listener(listener, kinds);
+        });
+        first.0.set_listener(Some(writes), DATA);
+        hand_over(&first);
+        let case = format!("{by:?}, {waits}");
+        let begun = Instant::now();
+        while above.load(Ordering::SeqCst) == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{case}");
+            std::thread::yield_now();
+        }
+        callbacks.stop().into_iter().for_each(Worker::join);
+        let calls = [&own, &other, &above].map(|it| it.load(Ordering::SeqCst));
+        assert_eq!(calls, [0, 0, 1], "{case}");
+    }
+
+    #[test]
+    fn data_of_a_listener_replaced_before_its_turn_is_told_to_whom_it_concerns_then() {
+        for by in [None, Some(StatusKind::SampleLost)] {
+            for waits in [false, true] {
+                check_replaced(by, waits);
+            }
         }
     }
 }
