@@ -6,14 +6,13 @@
 use std::io::{self, IoSlice};
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::AsRawFd;
 use std::ptr;
 
 use libc::{c_uint, c_void, socklen_t};
 use socket2::{SockAddr, Socket};
 use whimbrel_base::buffer::BufferMut;
 
-use super::check;
+use super::calls;
 use crate::sys::{BATCH_MAX, RecvMeta, Wait};
 
 /// Room for one IP_PKTINFO (32 octets) or IPV6_PKTINFO (40) and one UDP_GRO (24), aligned as
@@ -36,16 +35,16 @@ pub(crate) fn recv_one(
     let room = bytes.spare_capacity_mut();
     // SAFETY: the name and the spare capacity may be written to, and their lengths are given.
     let len = unsafe {
-        libc::recvfrom(
-            socket.as_raw_fd(),
-            room.as_mut_ptr().cast::<c_void>(),
-            room.len(),
+        calls::receive_from(
+            socket,
+            (room.as_mut_ptr().cast::<c_void>(), room.len()),
             flags(wait) | libc::MSG_TRUNC,
-            name.as_mut_ptr().cast::<libc::sockaddr>(),
-            &raw mut name_len,
-        )
+            (
+                name.as_mut_ptr().cast::<libc::sockaddr>(),
+                &raw mut name_len,
+            ),
+        )?
     };
-    let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
     let truncated = len > room.len();
     let len = len.min(room.len());
     // SAFETY: the kernel wrote so many octets into the spare capacity.
@@ -144,11 +143,10 @@ unsafe fn recv_into(
     count: usize,
     wait: Wait,
 ) -> io::Result<usize> {
-    let fd = socket.as_raw_fd();
     if count == 1 {
         // SAFETY: by this function's contract there is one whole header.
-        let len = unsafe { libc::recvmsg(fd, &raw mut (*headers).msg_hdr, flags(wait)) };
-        let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
+        let len =
+            unsafe { calls::receive_message(socket, &raw mut (*headers).msg_hdr, flags(wait))? };
         // SAFETY: as above.
         unsafe { (*headers).msg_len = len as c_uint };
         return Ok(1);
@@ -156,17 +154,14 @@ unsafe fn recv_into(
     let flags = match wait {
         Wait::No => libc::MSG_DONTWAIT,
         Wait::ForOne => libc::MSG_WAITFORONE,
-    } as _;
+    };
     // SAFETY: by this function's contract there are `count` whole headers.
-    check(unsafe { libc::recvmmsg(fd, headers, count as c_uint, flags, ptr::null_mut()) })
+    unsafe { calls::receive_messages(socket, (headers, count), flags) }
 }
 
 /// Sends `bytes` without waiting for room, where `to` is `None` to where the socket is connected.
 pub(crate) fn send(socket: &Socket, bytes: &[u8], to: Option<&SockAddr>) -> io::Result<usize> {
-    match to {
-        Some(to) => socket.send_to_with_flags(bytes, to, libc::MSG_DONTWAIT),
-        None => socket.send_with_flags(bytes, libc::MSG_DONTWAIT),
-    }
+    calls::send_to(socket, bytes, libc::MSG_DONTWAIT, to)
 }
 
 /// As [`send`], of `parts` as one datagram.
@@ -175,10 +170,17 @@ pub(crate) fn send_gathered(
     parts: &[IoSlice<'_>],
     to: Option<&SockAddr>,
 ) -> io::Result<usize> {
-    match to {
-        Some(to) => socket.send_to_vectored_with_flags(parts, to, libc::MSG_DONTWAIT),
-        None => socket.send_vectored_with_flags(parts, libc::MSG_DONTWAIT),
+    let mut header = empty_header().msg_hdr;
+    if let Some(name) = to {
+        header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+        header.msg_namelen = name.len();
     }
+    // `IoSlice` is promised to be an `iovec` on Unix.
+    header.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
+    header.msg_iovlen = parts.len() as _;
+    // SAFETY: the name and the parts to which the header points live through the call, and sending
+    // only reads them.
+    unsafe { calls::send_message(socket, &raw const header, libc::MSG_DONTWAIT) }
 }
 
 /// Sends `parts` as one datagram to each of up to [`BATCH_MAX`] of `to`, without waiting for room;
@@ -200,16 +202,10 @@ pub(crate) fn send_to_many(
         header.msg_hdr.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
         header.msg_hdr.msg_iovlen = parts.len() as _;
     }
+    let headers = headers.as_mut_ptr().cast::<libc::mmsghdr>();
     // SAFETY: the first `count` headers were written above, the names and parts to which they
     // point live through the call, and sending only reads them.
-    check(unsafe {
-        libc::sendmmsg(
-            socket.as_raw_fd(),
-            headers.as_mut_ptr().cast::<libc::mmsghdr>(),
-            count as c_uint,
-            libc::MSG_DONTWAIT as _,
-        )
-    })
+    unsafe { calls::send_messages(socket, (headers, count), libc::MSG_DONTWAIT) }
 }
 
 fn empty_header() -> libc::mmsghdr {

@@ -1,5 +1,6 @@
 //! Linux: batched receive and send, epoll, eventfd, reports about interfaces.
 
+mod calls;
 mod counter;
 mod epoll;
 mod eventfd;

@@ -2,11 +2,11 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::AsRawFd;
 
 use libc::{c_int, c_uint, c_void};
 use socket2::{SockAddr, Socket};
 
+use super::calls;
 use super::options::set_int;
 
 /// Room for one control message with a `u16`, aligned as control messages are.
@@ -49,14 +49,7 @@ pub(crate) fn send_segments(
             .write_unaligned(segment_bytes);
     }
     // SAFETY: everything to which the header points lives through the call, which only reads it.
-    let sent = unsafe {
-        libc::sendmsg(
-            socket.as_raw_fd(),
-            &raw const header,
-            libc::MSG_DONTWAIT as _,
-        )
-    };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    unsafe { calls::send_message(socket, &raw const header, libc::MSG_DONTWAIT) }
 }
 
 /// Has datagrams of one size from one sender received as one.
