@@ -74,6 +74,12 @@ impl Chain {
     }
 }
 
+/// False where no listener is under way on this thread.
+#[inline(always)]
+pub(super) fn may_be_in_listener() -> bool {
+    CALLED.with(Cell::get) > 0 || role::is_driver()
+}
+
 /// Whether a listener is under way on this thread after which others can be called.
 #[inline(always)]
 pub(super) fn is_under_way() -> bool {
@@ -258,6 +264,9 @@ mod tests {
         }
         // Of those named each third had gone, and who was named twice is told once.
         let told = &*told.lock().unwrap();
-        assert_eq!(*told, [0, 1, 2, 4, 5, 0, 1, 2, 5, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
+        assert_eq!(
+            *told,
+            [0, 1, 2, 4, 5, 0, 1, 2, 5, 0, 1, 2, 0, 1, 2, 0, 1, 2]
+        );
     }
 }

@@ -6,9 +6,9 @@ use whimbrel_net::poll::Signal;
 use whimbrel_proto::cache::{CachedSample, Selector};
 
 use super::{ReaderCore, ReaderState};
-use crate::driver::clock;
 use crate::driver::sync::atomic::Ordering;
 use crate::driver::sync::{Arc, fence_before_look};
+use crate::driver::{clock, here};
 
 /// What a look into a reader's cache shows.
 pub(crate) enum Glance {
@@ -49,12 +49,15 @@ impl ReaderCore {
         }
     }
 
-    /// With one look, as below, it would be right too; the first spares the fence.
     #[inline(always)]
     fn surely_holds_nothing(&self) -> bool {
-        if self.may_hold.load(Ordering::Acquire) {
+        if self.may_hold.load(Ordering::SeqCst) {
             return false;
         }
+        if !here::may_be_in_listener() {
+            return true;
+        }
+        // The call of a listener takes a mark back without the lock.
         fence_before_look();
         !self.may_hold.load(Ordering::SeqCst)
     }
