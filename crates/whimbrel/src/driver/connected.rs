@@ -17,8 +17,8 @@ use super::sync::{Arc, Mutex, MutexGuard, Snapshot, lock, try_lock};
 /// How many there are at most.
 pub(super) const LINES_MAX: usize = 8;
 
-/// Datagrams to an address before it is worth a socket: about as many as one spares what it takes to
-/// open.
+/// Datagrams to an address before it is worth a socket: for about as many one spares what opening
+/// it takes.
 pub(super) const WORTH: u32 = 32;
 
 /// Counters of datagrams, shared by the addresses that fall to the same one.
