@@ -4,16 +4,28 @@
 //! be cancelled meanwhile, as none of ours ever is: a fiftieth of the way of a short datagram
 //! between two processes of one core.
 
-use std::io;
-
-use libc::{c_int, c_long, c_void, mmsghdr, msghdr, sockaddr, socklen_t};
-use socket2::{SockAddr, Socket};
+use std::io::{self, IoSlice};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// Octets or messages, or what went wrong.
-fn check(result: c_long) -> io::Result<usize> {
-    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+use libc::{c_int, c_long, c_void, mmsghdr, msghdr, sockaddr, socklen_t};
+use socket2::{SockAddr, Socket};
+
+use super::check;
+
+/// The header of `parts`, which leave as one for `to`, or for where the socket is connected. It
+/// points to both.
+pub(super) fn header_of(to: Option<&SockAddr>, parts: &[IoSlice<'_>]) -> msghdr {
+    // SAFETY: all zeros is a valid `msghdr`: null pointers and zero lengths.
+    let mut header: msghdr = unsafe { std::mem::zeroed() };
+    if let Some(name) = to {
+        header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
+        header.msg_namelen = name.len();
+    }
+    // `IoSlice` is promised to be an `iovec` on Unix.
+    header.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
+    header.msg_iovlen = parts.len() as _;
+    header
 }
 
 /// As recvfrom(2).

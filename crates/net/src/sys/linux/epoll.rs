@@ -132,7 +132,7 @@ impl Poller {
                     0_usize,
                 )
             };
-            match check(result as c_int) {
+            match check(result) {
                 Err(error) if is_unknown_call(&error) => {
                     WITHOUT_PWAIT2.store(true, Ordering::Relaxed);
                 }

@@ -170,14 +170,7 @@ pub(crate) fn send_gathered(
     parts: &[IoSlice<'_>],
     to: Option<&SockAddr>,
 ) -> io::Result<usize> {
-    let mut header = empty_header().msg_hdr;
-    if let Some(name) = to {
-        header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
-        header.msg_namelen = name.len();
-    }
-    // `IoSlice` is promised to be an `iovec` on Unix.
-    header.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
-    header.msg_iovlen = parts.len() as _;
+    let header = calls::header_of(to, parts);
     // SAFETY: the name and the parts to which the header points live through the call, and sending
     // only reads them.
     unsafe { calls::send_message(socket, &raw const header, libc::MSG_DONTWAIT) }
@@ -195,12 +188,7 @@ pub(crate) fn send_to_many(
     let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH_MAX];
     for ((to, name), header) in to.iter().zip(&mut names).zip(&mut headers).take(count) {
         let name = name.write(SockAddr::from(*to));
-        let header = header.write(empty_header());
-        header.msg_hdr.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
-        header.msg_hdr.msg_namelen = name.len();
-        // `IoSlice` is promised to be an `iovec` on Unix.
-        header.msg_hdr.msg_iov = parts.as_ptr().cast::<libc::iovec>().cast_mut();
-        header.msg_hdr.msg_iovlen = parts.len() as _;
+        header.write(empty_header()).msg_hdr = calls::header_of(Some(name), parts);
     }
     let headers = headers.as_mut_ptr().cast::<libc::mmsghdr>();
     // SAFETY: the first `count` headers were written above, the names and parts to which they

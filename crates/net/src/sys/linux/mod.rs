@@ -42,8 +42,9 @@ pub(crate) fn socket_handle(socket: &socket2::Socket) -> Handle<'_> {
 }
 
 /// The result of a system call that answers -1 for "see errno".
-fn check(result: libc::c_int) -> std::io::Result<usize> {
-    usize::try_from(result).map_err(|_| std::io::Error::last_os_error())
+fn check(result: impl TryInto<usize>) -> std::io::Result<usize> {
+    let result = result.try_into();
+    result.map_err(|_| std::io::Error::last_os_error())
 }
 
 /// `span` as the kernel wants it, at most the longest it knows.

@@ -60,7 +60,7 @@ impl InterfaceWatch {
                     room.as_mut_ptr().cast::<c_void>(),
                     room.len(),
                     0,
-                ) as c_int
+                )
             });
             match result {
                 Ok(_) => any = true,

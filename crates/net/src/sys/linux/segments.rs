@@ -1,6 +1,6 @@
 //! Datagrams of one size to one destination that pass the system as one: UDP_SEGMENT and UDP_GRO.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::mem::{MaybeUninit, size_of};
 
 use libc::{c_int, c_uint, c_void};
@@ -20,19 +20,9 @@ pub(crate) fn send_segments(
     bytes: &[u8],
     segment_bytes: u16,
 ) -> io::Result<usize> {
-    let mut room = libc::iovec {
-        iov_base: bytes.as_ptr().cast::<c_void>().cast_mut(),
-        iov_len: bytes.len(),
-    };
+    let parts = [IoSlice::new(bytes)];
     let mut control = MaybeUninit::<Control>::zeroed();
-    // SAFETY: all zeros is a valid `msghdr`: null pointers and zero lengths.
-    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-    if let Some(name) = to {
-        header.msg_name = name.as_ptr().cast::<c_void>().cast_mut();
-        header.msg_namelen = name.len();
-    }
-    header.msg_iov = &raw mut room;
-    header.msg_iovlen = 1;
+    let mut header = calls::header_of(to, &parts);
     header.msg_control = control.as_mut_ptr().cast::<c_void>();
     let data_bytes = size_of::<u16>() as c_uint;
     // SAFETY: this only computes; the result, 24 octets at most, fits the room for it.
