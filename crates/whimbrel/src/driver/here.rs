@@ -97,13 +97,11 @@ pub(super) fn call_after(address: *const (), entity: impl FnOnce() -> Weak<dyn H
 /// Has the listener of `entity` called for its data: before this returns, after the listener that
 /// is under way on this thread, or by another thread.
 pub(super) fn call(entity: Arc<dyn Hears>) {
-    let called = CALLED.with(Cell::get);
-    if called >= CHAIN_MAX || role::is_driver() {
-        return finish(entity, |it| it.leave_to_callbacks());
-    }
-    if called > 0 {
+    if may_be_in_listener() {
         return finish(entity, |it| {
-            if !call_after(Arc::as_ptr(it).cast(), || Arc::downgrade(it)) {
+            let in_chain =
+                is_under_way() && call_after(Arc::as_ptr(it).cast(), || Arc::downgrade(it));
+            if !in_chain {
                 it.leave_to_callbacks();
             }
         });
