@@ -51,6 +51,7 @@ pub mod sample;
 pub mod sequence;
 pub mod sorted;
 pub mod status;
+pub mod streak;
 pub mod table;
 pub mod time;
 pub mod vendor;

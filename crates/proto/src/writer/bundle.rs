@@ -8,9 +8,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::streak::Streak;
 use whimbrel_base::time::{Duration, Instant};
 
-use super::rate::{Rate, Share, SharedRate, Streak};
+use super::rate::{Rate, Share, SharedRate};
 use crate::message::MessageBuilder;
 
 /// Bundles that form by themselves, in octets of message at most.
@@ -101,6 +102,8 @@ pub(super) struct Bundle {
     rate: Rate,
     /// Of all writers of the participant.
     shared_rate: Option<Share>,
+    /// What has arrived where a change is written next, as a count.
+    pub(super) heard: u32,
     /// It matters how long sending the last change takes.
     pub(super) measures: bool,
     /// What waits does so because of that.
@@ -122,6 +125,7 @@ impl Bundle {
             holds: 0,
             rate: Rate::default(),
             shared_rate: shared_rate.map(Share::of),
+            heard: 0,
             measures: false,
             waits_for_others: false,
             message: None,
@@ -144,7 +148,7 @@ impl Bundle {
     /// Whether what is written now is to wait; `pressed` where it had to wait for room before.
     /// `destination` stands for its addresses, where it may leave with changes of other writers.
     pub(super) fn holds(&mut self, now: Instant, pressed: bool, destination: Option<u64>) -> bool {
-        let own = self.rate.note(now, pressed);
+        let own = self.rate.note(now, pressed, self.heard);
         let waits = match self.bundling {
             Bundling::Off => false,
             Bundling::Automatic => {
@@ -168,7 +172,7 @@ impl Bundle {
     /// How fast this and other writers write to the same addresses, where there are others.
     fn shared_streak(&self, now: Instant, destination: u64) -> Option<Streak> {
         let shared = self.shared_rate.as_ref().filter(|it| !it.is_of_one())?;
-        Some(shared.note(now, destination, self.rate.cost()))
+        Some(shared.note(now, destination, self.rate.cost(), self.heard))
     }
 
     pub(super) fn add(&mut self, now: Instant, sequence: SequenceNumber, bytes: usize) {

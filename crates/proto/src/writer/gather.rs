@@ -137,6 +137,12 @@ impl Writer {
         self.departed = false;
     }
 
+    /// Notes `count`, of what has arrived where a change is written next: where it is another than
+    /// before, the change may be an answer, and that it comes fast says little.
+    pub fn note_heard(&mut self, count: u32) {
+        self.bundle.heard = count;
+    }
+
     /// Decides whether the newest change waits; `pressed` where it had to wait for room before.
     pub(super) fn gather(&mut self, now: Instant, pressed: bool) {
         self.departed = false;

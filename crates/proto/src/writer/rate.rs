@@ -5,25 +5,8 @@ use alloc::sync::Arc;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use whimbrel_base::streak::Streak;
 use whimbrel_base::time::{Duration, Instant};
-
-/// So many changes in a row come faster than they can be sent before any of them waits: few at
-/// once, as of several joints of a robot, leave as they come.
-const STREAK_MIN: u32 = 8;
-
-/// More of them count no more.
-const STREAK_MAX: u32 = 64;
-
-/// After a change that waited for others in vain so many fast ones have to come before the next
-/// waits, twice as many each time, at most [`PATIENCE_MAX`]: whoever writes after an answer that
-/// came in the middle of the send call, on a processor that both share, only looks fast. They need
-/// not come in a row, as those of a stream never do that is interrupted now and then.
-const PATIENCE_MIN: u32 = STREAK_MIN;
-const PATIENCE_MAX: u32 = 4096;
-
-/// A pause of so many times what sending takes ends a streak; a shorter one halves it, such as
-/// while an acknowledgement was handled.
-const PAUSE_COSTS: u32 = 16;
 
 /// What sending takes before it was measured, and the bounds of what is believed.
 const SEND_COST: Duration = Duration::from_micros(5);
@@ -37,120 +20,12 @@ const PACKING_COST_MAX: Duration = Duration::from_micros(100);
 /// after each would cost more than is learnt from it.
 const UNMEASURED_MAX: u32 = 8;
 
-/// Changes that came faster than they can be sent, one after the other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Streak {
-    len: u32,
-    /// Fast ones since one waited in vain.
-    since_vain: u32,
-    /// How many of these it takes.
-    patience: u32,
-    burst: Burst,
-}
-
-/// Changes between two pauses. Programs that do the same again and again write as many each time,
-/// so what waits need not wait for more once that many are there.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Burst {
-    len: u32,
-    /// That of the one before.
-    last: u32,
-    /// That of two in a row; 0 while there were none.
-    usual: u32,
-}
-
-impl Burst {
-    /// With one more change, after a pause that `ends` the burst, or not.
-    fn after(self, ends: bool) -> Self {
-        if !ends {
-            let len = self.len.saturating_add(1);
-            return Self { len, ..self };
-        }
-        let again = self.len == self.last;
-        Self {
-            len: 1,
-            last: self.len,
-            usual: if again { self.len } else { self.usual },
-        }
-    }
-
-    /// True where the last change was the last of as many as usual.
-    fn is_over(self) -> bool {
-        self.len == self.usual
-    }
-}
-
-impl Streak {
-    const NONE: Self = Self {
-        len: 0,
-        since_vain: 0,
-        patience: PATIENCE_MIN,
-        burst: Burst {
-            len: 0,
-            last: 0,
-            usual: 0,
-        },
-    };
-
-    /// After a change that came `pause` after the one before had left, which took `cost`.
-    fn after(self, pause: Duration, cost: Duration, pressed: bool) -> Self {
-        // Whoever waits for an answer before it writes again takes longer.
-        let is_fast = pause < cost.divided_by(2);
-        let len = if is_fast {
-            self.len.saturating_add(1).min(STREAK_MAX)
-        } else if pressed {
-            self.len
-        } else if pause < cost.times(PAUSE_COSTS) {
-            self.len / 2
-        } else {
-            0
-        };
-        let since_vain = self.since_vain.saturating_add(u32::from(is_fast));
-        let ends = !pressed && pause >= cost.times(PAUSE_COSTS);
-        Self {
-            len,
-            since_vain: since_vain.min(PATIENCE_MAX),
-            burst: self.burst.after(ends),
-            ..self
-        }
-    }
-
-    /// After a change that waited, and no other came.
-    fn alone(self) -> Self {
-        Self {
-            len: 0,
-            since_vain: 0,
-            patience: self.patience.saturating_mul(2).min(PATIENCE_MAX),
-            ..self
-        }
-    }
-
-    /// After changes that waited and left together.
-    fn company(self) -> Self {
-        Self {
-            patience: PATIENCE_MIN.max(self.patience / 2),
-            ..self
-        }
-    }
-
-    pub(super) fn is_high(self) -> bool {
-        self.is_high_after(0)
-    }
-
-    /// True after so many more that come fast.
-    fn is_high_after(&self, more: u32) -> bool {
-        self.len.saturating_add(more) >= STREAK_MIN
-            && self.since_vain.saturating_add(more) >= self.patience
-    }
-
-    /// True where the last change came fast.
-    pub(super) fn has_begun(self) -> bool {
-        self.len > 0
-    }
-
-    /// When the next change could come if the last one, of `now`, leaves at once, or waits.
-    fn ready_at(self, now: Instant, cost: Duration) -> Instant {
-        if self.is_high() { now } else { now.after(cost) }
+/// When the next change could come if the last one, of `now`, leaves at once, or waits.
+fn ready_at(streak: Streak, now: Instant, cost: Duration) -> Instant {
+    if streak.is_high() {
+        now
+    } else {
+        now.after(cost)
     }
 }
 
@@ -184,16 +59,18 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// A change is written, `pressed` where it had to wait for room before; how it goes on.
-    pub(super) fn note(&mut self, now: Instant, pressed: bool) -> Streak {
+    /// A change is written, `pressed` where it had to wait for room before, and by now `heard` has
+    /// arrived there; how it goes on.
+    pub(super) fn note(&mut self, now: Instant, pressed: bool, heard: u32) -> Streak {
         let pause = if core::mem::take(&mut self.was_full) {
             // However long it was: what came before it still fills the socket.
             Duration::ZERO
         } else {
             now.since(self.ready_at)
         };
-        self.streak = self.streak.after(pause, self.cost(), pressed);
-        self.ready_at = self.streak.ready_at(now, self.cost);
+        let streak = self.streak.after(pause, self.cost(), pressed);
+        self.streak = streak.with_heard(heard);
+        self.ready_at = ready_at(self.streak, now, self.cost);
         self.unmeasured = self.unmeasured.saturating_add(1);
         self.streak
     }
@@ -248,7 +125,7 @@ impl Rate {
 
     /// True where no more changes are likely to come for now.
     pub(super) fn is_burst_over(&self) -> bool {
-        self.streak.burst.is_over()
+        self.streak.is_burst_over()
     }
 
     /// What it takes to send a change alone. To compress it counts twice: those that leave
@@ -265,12 +142,8 @@ impl Rate {
 pub struct SharedRate {
     writers: AtomicU32,
     ready_at: AtomicU64,
-    streak_len: AtomicU32,
-    since_vain: AtomicU32,
-    patience: AtomicU32,
-    burst_len: AtomicU32,
-    burst_last: AtomicU32,
-    burst_usual: AtomicU32,
+    /// The streak, in pieces.
+    words: [AtomicU32; 8],
     /// Stands for the addresses to which the last one went.
     destination: AtomicU64,
 }
@@ -280,12 +153,7 @@ impl Default for SharedRate {
         Self {
             writers: AtomicU32::new(0),
             ready_at: AtomicU64::new(0),
-            streak_len: AtomicU32::new(Streak::NONE.len),
-            since_vain: AtomicU32::new(Streak::NONE.since_vain),
-            patience: AtomicU32::new(Streak::NONE.patience),
-            burst_len: AtomicU32::new(0),
-            burst_last: AtomicU32::new(0),
-            burst_usual: AtomicU32::new(0),
+            words: Streak::NONE.to_words().map(AtomicU32::new),
             destination: AtomicU64::new(0),
         }
     }
@@ -297,26 +165,29 @@ impl SharedRate {
         self.writers.load(Ordering::Relaxed) <= 1
     }
 
-    /// A change for `destination` is written, and sending it takes `cost`; how it goes on.
-    pub(super) fn note(&self, now: Instant, destination: u64, cost: Duration) -> Streak {
-        let ready_at = Instant(self.ready_at.load(Ordering::Relaxed));
+    /// A change for `destination` is written, sending it takes `cost`, and by now `heard` has
+    /// arrived there; how it goes on.
+    pub(super) fn note(
+        &self,
+        now: Instant,
+        destination: u64,
+        cost: Duration,
+        heard: u32,
+    ) -> Streak {
+        let before = Instant(self.ready_at.load(Ordering::Relaxed));
         let is_same = self.destination.load(Ordering::Relaxed) == destination;
         if !is_same {
             // Nothing that goes elsewhere leaves with it.
             self.destination.store(destination, Ordering::Relaxed);
         }
-        let streak = self.change(|streak| match is_same {
-            true => streak.after(now.since(ready_at), cost, false),
-            false => Streak {
-                len: 0,
-                burst: Burst {
-                    len: 0,
-                    ..streak.burst
-                },
-                ..streak
-            },
+        let streak = self.change(|streak| {
+            let streak = match is_same {
+                true => streak.after(now.since(before), cost, false),
+                false => streak.anew(),
+            };
+            streak.with_heard(heard)
         });
-        let ready_at = streak.ready_at(now, cost);
+        let ready_at = ready_at(streak, now, cost);
         self.ready_at.store(ready_at.0, Ordering::Relaxed);
         streak
     }
@@ -333,36 +204,20 @@ impl SharedRate {
 
     /// True where no more changes are likely to come for now.
     pub(super) fn is_burst_over(&self) -> bool {
-        self.streak().burst.is_over()
+        Streak::of_words(self.words()).is_burst_over()
     }
 
-    fn streak(&self) -> Streak {
-        let read = |of: &AtomicU32| of.load(Ordering::Relaxed);
-        Streak {
-            len: read(&self.streak_len),
-            since_vain: read(&self.since_vain),
-            patience: read(&self.patience),
-            burst: Burst {
-                len: read(&self.burst_len),
-                last: read(&self.burst_last),
-                usual: read(&self.burst_usual),
-            },
-        }
+    fn words(&self) -> [u32; 8] {
+        self.words.each_ref().map(|it| it.load(Ordering::Relaxed))
     }
 
     /// What `change` makes of the streak; what stays as it is is not written.
     fn change(&self, change: impl FnOnce(Streak) -> Streak) -> Streak {
-        let before = self.streak();
-        let after = change(before);
-        for (to, before, after) in [
-            (&self.streak_len, before.len, after.len),
-            (&self.since_vain, before.since_vain, after.since_vain),
-            (&self.patience, before.patience, after.patience),
-            (&self.burst_len, before.burst.len, after.burst.len),
-            (&self.burst_last, before.burst.last, after.burst.last),
-            (&self.burst_usual, before.burst.usual, after.burst.usual),
-        ] {
-            if after != before {
+        let before = self.words();
+        let after = change(Streak::of_words(before));
+        let words = before.iter().zip(after.to_words());
+        for (to, (before, after)) in self.words.iter().zip(words) {
+            if after != *before {
                 to.store(after, Ordering::Relaxed);
             }
         }
@@ -402,6 +257,8 @@ impl Drop for Share {
 
 #[cfg(test)]
 mod tests {
+    use whimbrel_base::streak::{PATIENCE_MAX, PATIENCE_MIN};
+
     use super::*;
 
     const SENDING: Duration = Duration::from_micros(4);
@@ -413,7 +270,7 @@ mod tests {
         for _ in 0..100 {
             now = now.after(pause);
             adapt(&mut rate);
-            if rate.note(now, false).is_high() {
+            if rate.note(now, false, 0).is_high() {
                 return true;
             }
             let began = now;
@@ -446,7 +303,7 @@ mod tests {
             let interrupted = count % 200 == 0;
             let pause = Duration::from_micros(if interrupted { 500 } else { 1 });
             now = now.after(pause);
-            if rate.note(now, false).is_high() {
+            if rate.note(now, false, 0).is_high() {
                 first.get_or_insert(count);
                 rate.note_company();
                 continue;
@@ -457,7 +314,13 @@ mod tests {
         }
         let patience = PATIENCE_MAX..PATIENCE_MAX + 200;
         assert!(first.is_some_and(|it| patience.contains(&it)), "{first:?}");
-        assert_eq!(rate.streak.patience, PATIENCE_MIN);
+        // It was right so often that the patience is the least again.
+        rate.note_alone();
+        let fast = (1..).find(|_| {
+            now = now.after(Duration::from_micros(1));
+            rate.note(now, false, 0).is_high()
+        });
+        assert_eq!(fast, Some(2 * PATIENCE_MIN));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(crate) mod contain;
 pub(crate) mod engine;
 pub(crate) mod few;
 pub(crate) mod handle;
+mod heard;
 mod here;
 pub(crate) mod joined;
 pub(crate) mod manners;

@@ -9,6 +9,7 @@ use whimbrel_proto::receive::{Alike, Inbound, MessageReceiver, Plain, Target};
 use whimbrel_wire::message::Submessage;
 
 use super::{ReaderCore, ReaderState};
+use crate::driver::heard;
 use crate::driver::packing::InflatedBundle;
 use crate::driver::sync::MutexGuard;
 
@@ -43,6 +44,7 @@ impl ReaderCore {
     /// The lock, after `arrival` that has something for this reader was counted.
     #[inline(always)]
     fn lock_for(&self, arrival: Arrival<'_>) -> MutexGuard<'_, ReaderState> {
+        heard::note();
         let mut state = self.lock();
         if let Some(bundle) = arrival.bundle {
             bundle.count_at(self.guid.entity, &mut state.bundles);

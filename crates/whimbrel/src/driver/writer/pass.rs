@@ -10,6 +10,7 @@ use whimbrel_proto::parcel::Parcel;
 use whimbrel_proto::writer::WriteError;
 
 use super::{Draft, WriterCore, WriterState};
+use crate::driver::heard;
 use crate::driver::neighbours::{self, Told};
 use crate::driver::sync::MutexGuard;
 
@@ -102,6 +103,7 @@ impl WriterCore {
         draft: &mut Draft,
     ) -> Result<SequenceNumber, WriteError> {
         state.last_stamp.order(draft);
+        state.machine.note_heard(heard::count());
         if state.neighbours.is_empty() {
             return state.machine.write_from(now, &mut draft.change);
         }

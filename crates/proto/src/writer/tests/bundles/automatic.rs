@@ -121,6 +121,37 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
 }
 
 #[test]
+fn who_answers_what_it_heard_waits_in_vain_once_in_thousands_at_most() {
+    for ports in [&[7411][..], &[7411, 7411]] {
+        let mut writers = crowd(ports, |_| {});
+        let (mut now, mut waits) = (NOW, 0);
+        for heard in 0..10_000u32 {
+            let turn = heard as usize % writers.len();
+            let writer = &mut writers[turn];
+            // It came in the middle of the send call.
+            now = now.after(Duration::from_nanos(1500));
+            writer.note_heard(heard);
+            if put(writer, &mut Wire::default(), now, 1) == [0] {
+                waits += 1;
+                now = writer.poll_timeout().unwrap().0;
+                writer.handle_timeout(now);
+                writer.poll_transmit(now, &mut Wire::default());
+            }
+            let began = now;
+            now = now.after(Duration::from_micros(17));
+            depart(writer, began, now);
+        }
+        assert!((1..=2).contains(&waits), "{ports:?}: {waits}");
+        // What it writes beside is bundled as ever.
+        let writer = &mut writers[0];
+        let pause = Duration::from_nanos(500);
+        let leaves = |_: &u32| put_next(writer, &mut Wire::default(), &mut now, pause);
+        let alone = (0..200).take_while(leaves).count();
+        assert!(alone < 20, "{ports:?}: {alone}");
+    }
+}
+
+#[test]
 fn who_leaves_with_the_next_change_has_not_waited_in_vain() {
     let (mut writer, mut sent) = bundling(Bundling::Automatic, |_| {});
     let mut now = NOW;

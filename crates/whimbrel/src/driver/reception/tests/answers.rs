@@ -7,7 +7,9 @@ use whimbrel_base::vendor::VendorId;
 use whimbrel_proto::peer::MatchedReader;
 
 use super::*;
-use crate::{DataWriterQos, DdsType, DomainParticipant};
+use crate::domain::InProcess;
+use crate::driver::heard;
+use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant};
 
 #[derive(DdsType, Clone, Debug)]
 struct Block {
@@ -68,4 +70,42 @@ fn whoever_writes_receives_the_answer_once_he_has_asked() {
     assert_eq!(by.as_deref(), thread::current().name());
     let blocked = core.lock().machine.statistics().blocked;
     assert_eq!(blocked, 0, "who is blocked receives in any case");
+}
+
+#[test]
+fn what_arrives_counts_at_the_thread_that_receives_it() {
+    let tag = format!("heard {}", std::process::id());
+    let join = || {
+        let builder = DomainParticipant::builder(76).interfaces("lo");
+        let builder = builder.domain_tag(&tag).in_process(InProcess::Off);
+        builder.waiting(Waiting::Receive).build().unwrap()
+    };
+    let (here, there) = (join(), join());
+    let topic = there.create_topic::<Block>("blocks").unwrap();
+    let writer = there.create_datawriter(&topic, DataWriterQos::default());
+    let writer = writer.unwrap();
+    let topic = here.create_topic::<Block>("blocks").unwrap();
+    let reader = here.create_datareader(&topic, DataReaderQos::default());
+    let reader = reader.unwrap();
+    writer
+        .wait_for_matched(1, StdDuration::from_secs(10))
+        .unwrap();
+    let before = heard::count();
+    let writes = thread::spawn(move || {
+        let before = heard::count();
+        // One is enough where this thread is about to write before the other waits.
+        for _ in 0..20 {
+            thread::sleep(StdDuration::from_millis(5));
+            let octets = vec![7; 16].into();
+            writer.write(&Block { octets }).unwrap();
+        }
+        heard::count() - before
+    });
+    while !writes.is_finished() {
+        let _ = reader
+            .take_timeout(1, StdDuration::from_millis(20))
+            .unwrap();
+    }
+    assert!(heard::count() > before);
+    assert_eq!(writes.join().unwrap(), 0);
 }
