@@ -124,7 +124,7 @@ fn describe(percent: u32, traffic: Traffic, run: &Run) -> String {
         "{what} over {percent} % loss of {LINK_MBITS} Mbit/s: {} of {} delivered, repairs {:.2} x \
          what was lost ({REPAIR_RATIO_MAX}), goodput {:.0} Mbit/s while others \
          took {:.0} % of the cores, median round trip of the bus \
-         {:.0} us against {:.0} us idle, of plain UDP {:.0} us against {:.0} us \
+         {:.0} us against {:.0} us idle, held to {:.0}, of plain UDP {:.0} us against {:.0} us \
          ({LATENCY_RATIO_MAX} x)",
         run.delivered,
         run.written,
@@ -133,6 +133,7 @@ fn describe(percent: u32, traffic: Traffic, run: &Run) -> String {
         100.0 * run.others,
         run.bus_us.1,
         run.bus_us.0,
+        run.bus_idle_us(),
         run.udp_us.1,
         run.udp_us.0,
     )

@@ -237,16 +237,17 @@ fn ping() -> Result<(), Error> {
                 for it in [&bus, &udp] {
                     it.measuring.store(false, Ordering::Relaxed);
                 }
-                // What is lost there or back waits for its repair, longer than all else: the bus
-                // has it among its trips, plain UDP has not.
-                let kept = 1.0 - lost_percent.parse().unwrap_or(0.0) / 100.0;
+                // What is lost there or back waits for its repair, mostly longer than all else:
+                // the bus has it among its trips, plain UDP has not.
+                let lost: f64 = lost_percent.parse().map_err(|_| unknown(line))?;
+                let kept = 1.0 - lost / 100.0;
                 let (bus, udp) = (
                     median(bus.take(), 1.0 - kept * kept),
                     median(udp.take(), 0.0),
                 );
                 return Ok(format!("bus_us={bus:.0} udp_us={udp:.0}"));
             }
-            _ => {}
+            _ => return Err(unknown(line)),
         }
         Ok("done=1".into())
     })
@@ -278,6 +279,10 @@ fn ping_udp(trips: &Trips) {
         }
         thread::sleep(PING_PERIOD);
     }
+}
+
+fn unknown(line: &str) -> Error {
+    Error::BadParameter(format!("no such order: {line}"))
 }
 
 fn echo() -> Result<(), Error> {
