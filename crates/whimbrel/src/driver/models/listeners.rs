@@ -54,6 +54,17 @@ impl Entity {
         Arc::clone(self).tell_data_here();
     }
 
+    /// The same by a writer that leaves the telling to a chain of listeners where it can.
+    fn hand_over_in_turn(self: &Arc<Self>) {
+        {
+            *lock(&self.count) += 1;
+            self.status.mark_data_here();
+        }
+        if !self.status.hears_after() {
+            Arc::clone(self).tell_data_here();
+        }
+    }
+
     /// Takes all samples.
     fn take(self: &Arc<Self>) {
         let mut count = lock(&self.count);
@@ -202,4 +213,63 @@ fn data_handed_over_while_others_take_is_heard() {
 #[test]
 fn data_handed_over_while_others_take_shows() {
     check_data_left(false);
+}
+
+/// A listener hands a sample over to another reader, while `other` brings it one too or waits for
+/// one: its own listener hears of all, one at a time.
+fn check_chain(other: fn(&Arc<Entity>)) {
+    explore(move || {
+        let callbacks = Arc::new(Callbacks::default());
+        let (first, second) = (Entity::new(&callbacks), Entity::new(&callbacks));
+        let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
+        let own: Callback = Box::new(move |owner, _| {
+            let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
+            assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
+            entity.status.clear(StatusKind::DataAvailable);
+            hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
+            enters.fetch_sub(1, Ordering::SeqCst);
+        });
+        second.status.set_listener(Some(own), DATA);
+        let to = Arc::clone(&second);
+        let writes: Callback = Box::new(move |owner, _| {
+            let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
+            entity.status.clear(StatusKind::DataAvailable);
+            to.hand_over_in_turn();
+        });
+        first.status.set_listener(Some(writes), DATA);
+        let beside = Arc::clone(&second);
+        let threads = [
+            thread::spawn(move || first.hand_over()),
+            thread::spawn(move || other(&beside)),
+        ];
+        threads.into_iter().for_each(|it| it.join().unwrap());
+        end(&callbacks);
+        assert_eq!(heard.load(Ordering::SeqCst), *lock(&second.count));
+        assert!(second.status.changed().is_empty());
+    });
+}
+
+#[test]
+fn data_that_a_listener_hands_over_is_heard_beside_what_others_do() {
+    check_chain(Entity::hand_over);
+}
+
+#[test]
+fn data_that_a_listener_hands_over_is_heard_beside_what_the_network_brings() {
+    check_chain(|entity| {
+        {
+            *lock(&entity.count) += 1;
+            entity.status.mark(DATA);
+        }
+        entity.status.tell(News::of(DATA));
+    });
+}
+
+#[test]
+fn data_that_a_listener_hands_over_wakes_who_waits_for_it() {
+    check_chain(|entity| {
+        let is_there = || (*lock(&entity.count) > 0).then_some(());
+        assert!(entity.status.bell.wait_until(None, is_there).is_some());
+    });
 }
