@@ -10,14 +10,17 @@ pub const STREAK_MIN: u32 = 8;
 const STREAK_MAX: u32 = 64;
 
 /// After a streak that was high in vain so many fast ones have to come before it is again, twice as
-/// many each time, at most [`PATIENCE_MAX`]. As many as that have to where the last one, or one of
-/// the [`STREAK_MIN`] before, may have been an answer: whoever answers what came in the middle of
-/// its send call, on a processor that both share, only looks fast. They need not come in a row, as
-/// those of a stream never do that is interrupted now and then.
+/// many each time, at most [`PATIENCE_MAX`]. As many as that have to where one of the last
+/// [`STREAK_MIN`] may have been an answer: whoever answers what came in the middle of its send
+/// call, on a processor that both share, only looks fast. They need not come in a row, as those of
+/// a stream never do that is interrupted now and then.
 pub const PATIENCE_MIN: u32 = STREAK_MIN;
 
 /// See [`PATIENCE_MIN`].
 pub const PATIENCE_MAX: u32 = 4096;
+
+/// Of the word that tells what has been heard: how much of it is the count.
+pub const COUNT_BITS: u32 = 24;
 
 /// A pause of so many times what handling takes ends a streak; a shorter one halves it, such as
 /// while an acknowledgement was handled.
@@ -29,11 +32,13 @@ pub struct Streak {
     len: u32,
     /// Fast ones since it was high in vain.
     since_vain: u32,
+    /// Those before that, until something comes.
+    before_vain: u32,
     /// How many of these it takes.
     patience: u32,
     /// Since one that may have been an answer; more than [`STREAK_MIN`] count no more.
     unprompted: u32,
-    /// What had arrived by the last one, as a count.
+    /// What had arrived by the last one, see [`Streak::with_heard`].
     heard: u32,
     burst: Burst,
 }
@@ -70,6 +75,7 @@ impl Streak {
     pub const NONE: Self = Self {
         len: 0,
         since_vain: 0,
+        before_vain: 0,
         patience: PATIENCE_MIN,
         unprompted: STREAK_MIN,
         heard: 0,
@@ -101,6 +107,7 @@ impl Streak {
         Self {
             len,
             since_vain: since_vain.min(PATIENCE_MAX),
+            before_vain: 0,
             burst: self.burst.after(ends),
             ..self
         }
@@ -119,15 +126,18 @@ impl Streak {
         }
     }
 
-    /// With the last event where, by then, `heard` had arrived, as a count: where that is another
-    /// than at the one before, the event may be an answer.
+    /// With the last event where, by then, `heard` had arrived: [`COUNT_BITS`] of a count, above
+    /// them who counts. Where the same has counted on since the one before, the event may be an
+    /// answer; where another counts, nothing is known of that.
     #[inline]
     #[must_use]
     pub fn with_heard(self, heard: u32) -> Self {
         let unprompted = if heard == self.heard {
             self.unprompted.saturating_add(1).min(STREAK_MIN)
-        } else {
+        } else if heard >> COUNT_BITS == self.heard >> COUNT_BITS {
             0
+        } else {
+            self.unprompted
         };
         Self {
             unprompted,
@@ -136,24 +146,38 @@ impl Streak {
         }
     }
 
-    /// After it was high in vain: what was put off for others was alone.
+    /// After it was high in vain: what was put off for others was alone. Of an answer that says
+    /// nothing of the others.
     #[must_use]
     pub fn alone(self) -> Self {
+        let doubled = self.patience.saturating_mul(2).min(PATIENCE_MAX);
         Self {
             len: 0,
             since_vain: 0,
-            patience: self.patience.saturating_mul(2).min(PATIENCE_MAX),
+            before_vain: self.since_vain,
+            patience: if self.is_prompted() {
+                self.patience
+            } else {
+                doubled
+            },
             ..self
         }
     }
 
-    /// After it was right that it was high.
+    /// After it was right that it was high, also where the first of those that leave together was
+    /// taken for [alone](Streak::alone).
     #[must_use]
     pub fn company(self) -> Self {
         Self {
+            since_vain: self.since_vain.max(self.before_vain),
             patience: PATIENCE_MIN.max(self.patience / 2),
             ..self
         }
+    }
+
+    /// True where one of the last [`STREAK_MIN`] may have been an answer.
+    fn is_prompted(self) -> bool {
+        self.unprompted < STREAK_MIN
     }
 
     /// True where events come faster than they can be handled.
@@ -162,10 +186,10 @@ impl Streak {
         self.is_high_after(0)
     }
 
-    /// True after so many more that come fast.
+    /// True after so many more that come fast and are no answers.
     #[inline]
     pub fn is_high_after(self, more: u32) -> bool {
-        let patience = if self.unprompted < STREAK_MIN {
+        let patience = if self.unprompted.saturating_add(more) < STREAK_MIN {
             PATIENCE_MAX
         } else {
             self.patience
@@ -187,11 +211,12 @@ impl Streak {
 
     /// All that it is, for whoever keeps it in pieces.
     #[inline]
-    pub fn to_words(self) -> [u32; 8] {
+    pub fn to_words(self) -> [u32; 9] {
         let Burst { len, last, usual } = self.burst;
         [
             self.len,
             self.since_vain,
+            self.before_vain,
             self.patience,
             self.unprompted,
             self.heard,
@@ -203,12 +228,13 @@ impl Streak {
 
     /// As it was when it gave `words`.
     #[inline]
-    pub fn of_words(words: [u32; 8]) -> Self {
-        let [len, since_vain, patience, unprompted, heard, burst @ ..] = words;
-        let [burst_len, last, usual] = burst;
+    pub fn of_words(words: [u32; 9]) -> Self {
+        let [len, since_vain, before_vain, patience, rest @ ..] = words;
+        let [unprompted, heard, burst_len, last, usual] = rest;
         Self {
             len,
             since_vain,
+            before_vain,
             patience,
             unprompted,
             heard,
@@ -249,9 +275,55 @@ mod tests {
     }
 
     #[test]
+    fn another_who_counts_is_no_answer_and_hides_none() {
+        let one = |at: u32| 1 << COUNT_BITS | at;
+        let two = |at: u32| 2 << COUNT_BITS | at;
+        let turns = |at: u32| if at.is_multiple_of(2) { one(7) } else { two(9) };
+        assert_eq!(high_at(Streak::NONE, turns), Some(STREAK_MIN - 1));
+        let turns = |at: u32| {
+            if at.is_multiple_of(3) {
+                two(9)
+            } else {
+                one(at)
+            }
+        };
+        assert_eq!(high_at(Streak::NONE, turns), Some(PATIENCE_MAX - 1));
+    }
+
+    #[test]
+    fn one_more_that_comes_fast_and_is_no_answer_is_what_was_foretold() {
+        let prompts = [3, 11, 12, 40];
+        let mut streak = Streak::NONE;
+        for at in 0..60 {
+            let heard = prompts.iter().filter(|it| **it <= at).count();
+            let next = streak.after(FAST, COST, false);
+            let unprompted = next.with_heard(streak.to_words()[5]);
+            assert_eq!(streak.is_high_after(1), unprompted.is_high(), "{at}");
+            streak = next.with_heard(heard as u32);
+        }
+        assert!(streak.is_high());
+    }
+
+    #[test]
+    fn the_first_of_those_that_leave_together_was_not_alone() {
+        let mut streak = Streak::NONE;
+        for at in 0..PATIENCE_MAX {
+            streak = streak.after(FAST, COST, false).with_heard(at);
+        }
+        assert!(streak.is_high());
+        let (alone, company) = (streak.alone(), streak.alone().company());
+        assert_eq!(high_at(company, |at| at), Some(STREAK_MIN - 1));
+        assert_eq!(high_at(alone, |at| at), Some(PATIENCE_MAX - 1));
+        // What is no answer does not pay for it.
+        assert_eq!(high_at(alone, |_| 0), Some(STREAK_MIN));
+        let later = streak.alone().after(FAST, COST, false).company();
+        assert_eq!(high_at(later, |at| at), Some(PATIENCE_MAX - 2), "too late");
+    }
+
+    #[test]
     fn it_comes_back_from_its_words() {
-        let streak = Streak::of_words([1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(streak.to_words(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+        assert_eq!(Streak::of_words(words).to_words(), words);
         assert_eq!(Streak::of_words(Streak::NONE.to_words()), Streak::NONE);
     }
 }

@@ -102,7 +102,7 @@ pub(super) struct Bundle {
     rate: Rate,
     /// Of all writers of the participant.
     shared_rate: Option<Share>,
-    /// What has arrived where a change is written next, as a count.
+    /// What has arrived where a change is written next, as the count of that thread.
     pub(super) heard: u32,
     /// It matters how long sending the last change takes.
     pub(super) measures: bool,

@@ -137,10 +137,12 @@ impl Writer {
         self.departed = false;
     }
 
-    /// Notes `count`, of what has arrived where a change is written next: where it is another than
-    /// before, the change may be an answer, and that it comes fast says little.
-    pub fn note_heard(&mut self, count: u32) {
-        self.bundle.heard = count;
+    /// Notes what has arrived where a change is written next: where that is more than before, the
+    /// change may be an answer, and that it comes fast says little. See [`Streak::with_heard`].
+    ///
+    /// [`Streak::with_heard`]: whimbrel_base::streak::Streak::with_heard
+    pub fn note_heard(&mut self, heard: u32) {
+        self.bundle.heard = heard;
     }
 
     /// Decides whether the newest change waits; `pressed` where it had to wait for room before.

@@ -60,7 +60,7 @@ impl Default for Rate {
 
 impl Rate {
     /// A change is written, `pressed` where it had to wait for room before, and by now `heard` has
-    /// arrived there; how it goes on.
+    /// arrived there, see [`Streak::with_heard`]; how it goes on.
     pub(super) fn note(&mut self, now: Instant, pressed: bool, heard: u32) -> Streak {
         let pause = if core::mem::take(&mut self.was_full) {
             // However long it was: what came before it still fills the socket.
@@ -143,7 +143,7 @@ pub struct SharedRate {
     writers: AtomicU32,
     ready_at: AtomicU64,
     /// The streak, in pieces.
-    words: [AtomicU32; 8],
+    words: [AtomicU32; 9],
     /// Stands for the addresses to which the last one went.
     destination: AtomicU64,
 }
@@ -207,7 +207,7 @@ impl SharedRate {
         Streak::of_words(self.words()).is_burst_over()
     }
 
-    fn words(&self) -> [u32; 8] {
+    fn words(&self) -> [u32; 9] {
         self.words.each_ref().map(|it| it.load(Ordering::Relaxed))
     }
 
@@ -316,7 +316,7 @@ mod tests {
         assert!(first.is_some_and(|it| patience.contains(&it)), "{first:?}");
         // It was right so often that the patience is the least again.
         rate.note_alone();
-        let fast = (1..).find(|_| {
+        let fast = (1..=PATIENCE_MAX).find(|_| {
             now = now.after(Duration::from_micros(1));
             rate.note(now, false, 0).is_high()
         });

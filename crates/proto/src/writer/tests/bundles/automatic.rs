@@ -125,7 +125,7 @@ fn who_answers_what_it_heard_waits_in_vain_once_in_thousands_at_most() {
     for ports in [&[7411][..], &[7411, 7411]] {
         let mut writers = crowd(ports, |_| {});
         let (mut now, mut waits) = (NOW, 0);
-        for heard in 0..10_000u32 {
+        for heard in 0..50_000u32 {
             let turn = heard as usize % writers.len();
             let writer = &mut writers[turn];
             // It came in the middle of the send call.
@@ -141,7 +141,7 @@ fn who_answers_what_it_heard_waits_in_vain_once_in_thousands_at_most() {
             now = now.after(Duration::from_micros(17));
             depart(writer, began, now);
         }
-        assert!((1..=2).contains(&waits), "{ports:?}: {waits}");
+        assert!((1..=12).contains(&waits), "{ports:?}: {waits}");
         // What it writes beside is bundled as ever.
         let writer = &mut writers[0];
         let pause = Duration::from_nanos(500);

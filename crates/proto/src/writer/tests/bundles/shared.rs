@@ -52,6 +52,15 @@ fn writers_that_are_fast_together_leave_together_where_they_write_to_the_same_ad
 /// Has writers write in bursts, each as many samples as `counts` say, with a millisecond between
 /// them, and gives how long after its burst the last sample of each left.
 fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Duration> {
+    bursts_after(writers, counts, || 0)
+}
+
+/// The same, each after what `hears` gives has arrived.
+fn bursts_after(
+    writers: &mut [Writer],
+    counts: impl Iterator<Item = usize>,
+    mut hears: impl FnMut() -> u32,
+) -> Vec<Duration> {
     let mut waits = Vec::new();
     let (mut now, many) = (NOW, writers.len());
     for count in counts {
@@ -60,6 +69,7 @@ fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Du
         for number in 0..count {
             now = now.after(Duration::from_nanos(500));
             let at = number % many;
+            writers[at].note_heard(hears());
             let mut gone = put(&mut writers[at], &mut Wire::default(), now, 1)[0];
             if gone == 0 && writers[at].leave_after_burst() {
                 for other in &mut *writers {
@@ -77,14 +87,25 @@ fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Du
             }
         }
         let ended = now;
-        for writer in &mut *writers {
-            if let Some((at, _)) = writer.poll_timeout().filter(|_| writer.is_waiting()) {
-                let mut sent = Wire::default();
-                writer.handle_timeout(at);
-                writer.poll_transmit(at, &mut sent);
-                left += sent.words().iter().filter(|word| **word == "data").count();
-                now = now.max(at);
+        let next = |it: &Writer| it.poll_timeout().filter(|_| it.is_waiting());
+        let first = writers.iter().filter_map(|it| Some(next(it)?.0)).min();
+        if let Some(at) = first {
+            // Those of the first timer have the others leave along.
+            let is_due = |it: &Writer| next(it).is_some_and(|(due, _)| due <= at);
+            let due: Vec<bool> = writers.iter().map(is_due).collect();
+            for wants_due in [true, false] {
+                for (writer, _) in writers.iter_mut().zip(&due).filter(|it| *it.1 == wants_due) {
+                    if wants_due {
+                        writer.handle_timeout(at);
+                    } else {
+                        writer.leave_along();
+                    }
+                    let mut sent = Wire::default();
+                    writer.poll_transmit(at, &mut sent);
+                    left += sent.words().iter().filter(|word| **word == "data").count();
+                }
             }
+            now = now.max(at);
         }
         assert_eq!(left, count);
         waits.push(now.since(ended));
@@ -118,6 +139,26 @@ fn the_end_of_a_burst_that_comes_again_and_again_is_known() {
             "{many}"
         );
     }
+}
+
+#[test]
+fn bursts_of_answers_leave_together_once_there_were_enough() {
+    let mut writers = crowd(&[7411; 30], |_| {});
+    let mut heard = 0;
+    let mut together = |rounds| {
+        let before: u64 = writers.iter().map(|it| statistics(it).samples).sum();
+        let hears = || {
+            heard += 1;
+            heard
+        };
+        bursts_after(&mut writers, (0..rounds).map(|_| 30), hears);
+        let after: u64 = writers.iter().map(|it| statistics(it).samples).sum();
+        after - before
+    };
+    assert_eq!(together(100), 0, "they may be answers to each other");
+    together(200);
+    let late = together(100);
+    assert!(late > 100 * 15, "{late}");
 }
 
 #[test]

@@ -73,6 +73,26 @@ fn whoever_writes_receives_the_answer_once_he_has_asked() {
 }
 
 #[test]
+fn what_is_written_after_something_arrived_waits_for_nothing() {
+    let scene = scene(Waiting::Receive);
+    let builder = DomainParticipant::builder(76).interfaces("lo");
+    let tag = format!("prompted {}", std::process::id());
+    let participant = builder.domain_tag(&tag).build().unwrap();
+    let topic = participant.create_topic::<Block>("blocks").unwrap();
+    let writer = participant.create_datawriter(&topic, DataWriterQos::default());
+    let writer = writer.unwrap();
+    let core = &writer.inner.core;
+    let _news = core.matched(clock::now(), silent(&scene.sender));
+    for _ in 0..4000 {
+        heard::note();
+        let octets = vec![7; 16].into();
+        writer.write(&Block { octets }).unwrap();
+    }
+    let bundling = core.lock().machine.statistics().bundling;
+    assert_eq!(bundling.bundles, 0);
+}
+
+#[test]
 fn what_arrives_counts_at_the_thread_that_receives_it() {
     let tag = format!("heard {}", std::process::id());
     let join = || {
