@@ -65,6 +65,15 @@ impl Entity {
         }
     }
 
+    /// One more sample has come by the network.
+    fn bring(self: &Arc<Self>) {
+        {
+            *lock(&self.count) += 1;
+            self.status.mark(DATA);
+        }
+        self.status.tell(News::of(DATA));
+    }
+
     /// Takes all samples.
     fn take(self: &Arc<Self>) {
         let mut count = lock(&self.count);
@@ -85,6 +94,18 @@ fn listener(heard: &Arc<AtomicUsize>) -> Option<Callback> {
     Some(Box::new(move |owner, _| {
         let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
         heard.fetch_max(entity.read(), Ordering::SeqCst);
+    }))
+}
+
+/// Notes how many samples its entity has, and is never called while it runs.
+fn data_listener(heard: &Arc<AtomicUsize>) -> Option<Callback> {
+    let (heard, inside) = (Arc::clone(heard), AtomicUsize::new(0));
+    Some(Box::new(move |owner, _| {
+        let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
+        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+        entity.status.clear(StatusKind::DataAvailable);
+        heard.fetch_max(*lock(&entity.count), Ordering::SeqCst);
+        inside.fetch_sub(1, Ordering::SeqCst);
     }))
 }
 
@@ -143,34 +164,11 @@ fn data_told_by_writers_and_by_the_network_at_once_is_heard_by_one_at_a_time() {
     explore(|| {
         let callbacks = Arc::new(Callbacks::default());
         let entity = Entity::new(&callbacks);
-        let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
-        let listener: Callback = Box::new(move |owner, _| {
-            let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
-            assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
-            entity.status.clear(StatusKind::DataAvailable);
-            hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
-            enters.fetch_sub(1, Ordering::SeqCst);
-        });
-        entity.status.set_listener(Some(listener), DATA);
-        let tellers = [true, true, false].map(|here| {
+        let heard = Arc::new(AtomicUsize::new(0));
+        entity.status.set_listener(data_listener(&heard), DATA);
+        let tellers = [Entity::hand_over, Entity::hand_over, Entity::bring].map(|tell| {
             let entity = Arc::clone(&entity);
-            thread::spawn(move || {
-                {
-                    let mut count = lock(&entity.count);
-                    *count += 1;
-                    if here {
-                        entity.status.mark_data_here();
-                    } else {
-                        entity.status.mark(DATA);
-                    }
-                }
-                if here {
-                    Arc::clone(&entity).tell_data_here();
-                } else {
-                    entity.status.tell(News::of(DATA));
-                }
-            })
+            thread::spawn(move || tell(&entity))
         });
         tellers.into_iter().for_each(|it| it.join().unwrap());
         end(&callbacks);
@@ -221,16 +219,8 @@ fn check_chain(other: fn(&Arc<Entity>)) {
     explore(move || {
         let callbacks = Arc::new(Callbacks::default());
         let (first, second) = (Entity::new(&callbacks), Entity::new(&callbacks));
-        let (heard, inside) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let (hears, enters) = (Arc::clone(&heard), Arc::clone(&inside));
-        let own: Callback = Box::new(move |owner, _| {
-            let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
-            assert_eq!(enters.fetch_add(1, Ordering::SeqCst), 0);
-            entity.status.clear(StatusKind::DataAvailable);
-            hears.fetch_max(*lock(&entity.count), Ordering::SeqCst);
-            enters.fetch_sub(1, Ordering::SeqCst);
-        });
-        second.status.set_listener(Some(own), DATA);
+        let heard = Arc::new(AtomicUsize::new(0));
+        second.status.set_listener(data_listener(&heard), DATA);
         let to = Arc::clone(&second);
         let writes: Callback = Box::new(move |owner, _| {
             let entity: &Arc<Entity> = owner.downcast_ref().unwrap();
@@ -257,13 +247,7 @@ fn data_that_a_listener_hands_over_is_heard_beside_what_others_do() {
 
 #[test]
 fn data_that_a_listener_hands_over_is_heard_beside_what_the_network_brings() {
-    check_chain(|entity| {
-        {
-            *lock(&entity.count) += 1;
-            entity.status.mark(DATA);
-        }
-        entity.status.tell(News::of(DATA));
-    });
+    check_chain(Entity::bring);
 }
 
 #[test]

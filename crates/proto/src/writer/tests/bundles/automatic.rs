@@ -85,6 +85,22 @@ fn what_is_fast_is_known_however_long_sending_takes() {
     }
 }
 
+/// Writes a change after an answer that came in the middle of the send call before; whether it
+/// waits for others, in vain.
+fn waits_in_vain(writer: &mut Writer, now: &mut Instant) -> bool {
+    *now = now.after(Duration::from_nanos(1500));
+    let waits = put(writer, &mut Wire::default(), *now, 1) == [0];
+    if waits {
+        *now = writer.poll_timeout().unwrap().0;
+        writer.handle_timeout(*now);
+        writer.poll_transmit(*now, &mut Wire::default());
+    }
+    let began = *now;
+    *now = now.after(Duration::from_micros(17));
+    depart(writer, began, *now);
+    waits
+}
+
 #[test]
 fn who_looks_fast_and_waits_for_answers_is_soon_known() {
     for shared in [true, false] {
@@ -98,17 +114,7 @@ fn who_looks_fast_and_waits_for_answers_is_soon_known() {
         };
         let (mut now, mut waits) = (NOW, 0);
         for _ in 0..10_000 {
-            // The answer came in the middle of the send call.
-            now = now.after(Duration::from_nanos(1500));
-            if put(writer, &mut Wire::default(), now, 1) == [0] {
-                waits += 1;
-                now = writer.poll_timeout().unwrap().0;
-                writer.handle_timeout(now);
-                writer.poll_transmit(now, &mut Wire::default());
-            }
-            let began = now;
-            now = now.after(Duration::from_micros(17));
-            depart(writer, began, now);
+            waits += u32::from(waits_in_vain(writer, &mut now));
         }
         assert!((1..=24).contains(&waits), "{waits}");
         let is_bundled = (0..10_000).any(|_| {
@@ -128,18 +134,8 @@ fn who_answers_what_it_heard_waits_in_vain_once_in_thousands_at_most() {
         for heard in 0..50_000u32 {
             let turn = heard as usize % writers.len();
             let writer = &mut writers[turn];
-            // It came in the middle of the send call.
-            now = now.after(Duration::from_nanos(1500));
             writer.note_heard(heard);
-            if put(writer, &mut Wire::default(), now, 1) == [0] {
-                waits += 1;
-                now = writer.poll_timeout().unwrap().0;
-                writer.handle_timeout(now);
-                writer.poll_transmit(now, &mut Wire::default());
-            }
-            let began = now;
-            now = now.after(Duration::from_micros(17));
-            depart(writer, began, now);
+            waits += u32::from(waits_in_vain(writer, &mut now));
         }
         assert!((1..=12).contains(&waits), "{ports:?}: {waits}");
         // What it writes beside is bundled as ever.

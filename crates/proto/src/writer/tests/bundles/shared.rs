@@ -49,6 +49,17 @@ fn writers_that_are_fast_together_leave_together_where_they_write_to_the_same_ad
     assert_eq!(take_turns(&mut crowd(&others, every_other), 3, fast), None);
 }
 
+/// Has all that waits leave; how many changes did.
+fn leave_along(writers: &mut [Writer], now: Instant) -> usize {
+    let mut sent = Wire::default();
+    for writer in writers {
+        writer.leave_along();
+        writer.poll_transmit(now, &mut sent);
+    }
+    let words = sent.words();
+    words.iter().filter(|word| **word == "data").count()
+}
+
 /// Has writers write in bursts, each as many samples as `counts` say, with a millisecond between
 /// them, and gives how long after its burst the last sample of each left.
 fn bursts(writers: &mut [Writer], counts: impl Iterator<Item = usize>) -> Vec<Duration> {
@@ -72,12 +83,7 @@ fn bursts_after(
             writers[at].note_heard(hears());
             let mut gone = put(&mut writers[at], &mut Wire::default(), now, 1)[0];
             if gone == 0 && writers[at].leave_after_burst() {
-                for other in &mut *writers {
-                    other.leave_along();
-                    let mut sent = Wire::default();
-                    other.poll_transmit(now, &mut sent);
-                    gone += sent.words().iter().filter(|word| **word == "data").count();
-                }
+                gone += leave_along(writers, now);
             }
             left += gone;
             if gone > 0 {
@@ -87,24 +93,12 @@ fn bursts_after(
             }
         }
         let ended = now;
-        let next = |it: &Writer| it.poll_timeout().filter(|_| it.is_waiting());
-        let first = writers.iter().filter_map(|it| Some(next(it)?.0)).min();
-        if let Some(at) = first {
-            // Those of the first timer have the others leave along.
-            let is_due = |it: &Writer| next(it).is_some_and(|(due, _)| due <= at);
-            let due: Vec<bool> = writers.iter().map(is_due).collect();
-            for wants_due in [true, false] {
-                for (writer, _) in writers.iter_mut().zip(&due).filter(|it| *it.1 == wants_due) {
-                    if wants_due {
-                        writer.handle_timeout(at);
-                    } else {
-                        writer.leave_along();
-                    }
-                    let mut sent = Wire::default();
-                    writer.poll_transmit(at, &mut sent);
-                    left += sent.words().iter().filter(|word| **word == "data").count();
-                }
-            }
+        let due = |it: &Writer| Some(it.poll_timeout().filter(|_| it.is_waiting())?.0);
+        if let Some(at) = writers.iter().filter_map(due).min() {
+            // The first timer has the others leave along.
+            let first = writers.iter_mut().filter(|it| due(it) == Some(at));
+            first.for_each(|it| it.handle_timeout(at));
+            left += leave_along(writers, at);
             now = now.max(at);
         }
         assert_eq!(left, count);

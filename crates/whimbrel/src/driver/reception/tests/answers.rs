@@ -9,11 +9,17 @@ use whimbrel_proto::peer::MatchedReader;
 use super::*;
 use crate::domain::InProcess;
 use crate::driver::heard;
-use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant};
+use crate::{DataReaderQos, DataWriterQos, DdsType, DomainParticipant, DomainParticipantBuilder};
 
 #[derive(DdsType, Clone, Debug)]
 struct Block {
     octets: SharedBytes,
+}
+
+/// A participant that only those of this process meet that are among `whom` too.
+fn among(whom: &str) -> DomainParticipantBuilder {
+    let builder = DomainParticipant::builder(76).interfaces("lo");
+    builder.domain_tag(format!("{whom} {}", std::process::id()))
 }
 
 /// A reader that hears what is sent to `socket` and says nothing.
@@ -40,9 +46,7 @@ fn whoever_writes_receives_the_answer_once_he_has_asked() {
     let scene = scene(Waiting::Receive);
     let watches = Arc::new(Watches::default());
     let (reception, to) = unwatched(&scene, &watches);
-    let builder = DomainParticipant::builder(76).interfaces("lo");
-    let tag = format!("answers {}", std::process::id());
-    let participant = builder.domain_tag(&tag).build().unwrap();
+    let participant = among("answers").build().unwrap();
     let topic = participant.create_topic::<Block>("blocks").unwrap();
     let qos = DataWriterQos::default().reliable().keep_all();
     let writer = participant.create_datawriter(&topic, qos).unwrap();
@@ -75,9 +79,7 @@ fn whoever_writes_receives_the_answer_once_he_has_asked() {
 #[test]
 fn what_is_written_after_something_arrived_waits_for_nothing() {
     let scene = scene(Waiting::Receive);
-    let builder = DomainParticipant::builder(76).interfaces("lo");
-    let tag = format!("prompted {}", std::process::id());
-    let participant = builder.domain_tag(&tag).build().unwrap();
+    let participant = among("prompted").build().unwrap();
     let topic = participant.create_topic::<Block>("blocks").unwrap();
     let writer = participant.create_datawriter(&topic, DataWriterQos::default());
     let writer = writer.unwrap();
@@ -94,10 +96,8 @@ fn what_is_written_after_something_arrived_waits_for_nothing() {
 
 #[test]
 fn what_arrives_counts_at_the_thread_that_receives_it() {
-    let tag = format!("heard {}", std::process::id());
     let join = || {
-        let builder = DomainParticipant::builder(76).interfaces("lo");
-        let builder = builder.domain_tag(&tag).in_process(InProcess::Off);
+        let builder = among("heard").in_process(InProcess::Off);
         builder.waiting(Waiting::Receive).build().unwrap()
     };
     let (here, there) = (join(), join());
