@@ -3,9 +3,10 @@
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
 //! tell of samples ([`sample`]), limits ([`limits`], [`budget`], [`bucket`]), tables and sets
-//! ([`sorted`], [`table`], [`ranges`]), the checked byte cursors that all parsing goes through
-//! ([`cursor`]), shared and pooled buffers ([`buffer`]), copies of many octets ([`copying`]) and
-//! the reasons for which bytes are refused ([`reject`]).
+//! ([`sorted`], [`table`], [`ranges`]), what is due next ([`agenda`]) and how long answers take
+//! ([`patience`]), the checked byte cursors that all parsing goes through ([`cursor`]), shared and
+//! pooled buffers ([`buffer`]), copies of many octets ([`copying`]) and the reasons for which bytes
+//! are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.
@@ -35,6 +36,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agenda;
 pub mod bucket;
 pub mod budget;
 pub mod buffer;
@@ -44,6 +46,7 @@ pub mod guid;
 pub mod instance;
 pub mod limits;
 pub mod locator;
+pub mod patience;
 pub mod qos;
 pub mod ranges;
 pub mod reject;

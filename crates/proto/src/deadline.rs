@@ -1,5 +1,6 @@
 //! Why a machine wants to be called again.
 
+pub use whimbrel_base::agenda::earlier;
 use whimbrel_base::time::Instant;
 
 /// What a deadline is for, so that any wake-up can be explained.
@@ -33,17 +34,3 @@ pub enum Reason {
 
 /// A deadline with its reason.
 pub type Deadline = (Instant, Reason);
-
-/// The earlier one, where there are both: that is rare.
-#[inline(never)]
-fn earlier_of(a: Deadline, b: Deadline) -> Deadline {
-    a.min(b)
-}
-
-/// The earlier of two deadlines.
-pub fn earlier(a: Option<Deadline>, b: Option<Deadline>) -> Option<Deadline> {
-    match (a, b) {
-        (None, other) | (other, None) => other,
-        (Some(a), Some(b)) => Some(earlier_of(a, b)),
-    }
-}

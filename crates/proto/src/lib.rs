@@ -38,7 +38,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod agenda;
 pub mod cache;
 pub mod change;
 pub mod deadline;
@@ -48,7 +47,6 @@ pub mod outbox;
 mod packing;
 pub mod parcel;
 pub mod participant;
-mod patience;
 pub mod peer;
 pub mod reader;
 pub mod receive;

@@ -34,9 +34,11 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::hint::cold_path;
 
+use whimbrel_base::agenda::Agenda;
 use whimbrel_base::budget::Account;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::patience::Patience;
 use whimbrel_base::sequence::{Count, SequenceNumber};
 use whimbrel_base::sorted::BoxedMap;
 use whimbrel_base::status::SampleRejectedKind;
@@ -52,10 +54,9 @@ pub use self::pass::Offer;
 pub use self::reassembly::FragmentRun;
 use self::spares::Spares;
 use self::writer_proxy::WriterProxy;
-use crate::agenda::Agenda;
 use crate::cache::ReaderCache;
+use crate::deadline::Reason;
 use crate::message::MessageBuilder;
-use crate::patience::Patience;
 use crate::peer::MatchedWriter;
 
 /// What a reader reports.
@@ -132,7 +133,7 @@ impl ReaderStatistics {
 pub struct Reader {
     config: ReaderConfig,
     writers: BoxedMap<Guid, WriterProxy>,
-    agenda: Agenda<Guid>,
+    agenda: Agenda<Guid, Reason>,
     /// For large samples.
     spares: Spares,
     /// How long writers take to say what they have.

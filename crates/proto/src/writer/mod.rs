@@ -49,12 +49,14 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 
+use whimbrel_base::agenda::Agenda;
 use whimbrel_base::bucket::Bucket;
 pub use whimbrel_base::bucket::FlowLimits;
 use whimbrel_base::budget::Account;
 use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
+use whimbrel_base::patience::Patience;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::sorted::BoxedMap;
 use whimbrel_base::time::{Duration, Instant, Timestamp};
@@ -76,10 +78,9 @@ pub use self::rate::SharedRate;
 use self::reader_proxy::ReaderProxy;
 pub use self::statistics::WriterStatistics;
 use self::window::Window;
-use crate::agenda::Agenda;
 use crate::change::ChangeKind;
+use crate::deadline::Reason;
 use crate::message::MessageBuilder;
-use crate::patience::Patience;
 
 /// Octets of headers around a payload at most: message, INFO_DST, INFO_TS, DATA_FRAG with inline
 /// QoS, and a piggybacked HEARTBEAT.
@@ -166,7 +167,7 @@ pub struct Writer {
     /// Who of them gets changes compressed.
     forms: Forms,
     /// When readers' requests may be served.
-    repairs: Agenda<Guid>,
+    repairs: Agenda<Guid, Reason>,
     /// Readers that asked for a heartbeat.
     heartbeats_due: Vec<Guid>,
     /// Everything up to here has left completely.

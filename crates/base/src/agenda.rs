@@ -6,23 +6,38 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use whimbrel_base::sorted::BoxedMap;
-use whimbrel_base::time::Instant;
+use crate::sorted::BoxedMap;
+use crate::time::Instant;
 
-use crate::deadline::{Deadline, earlier};
+/// When something is due, and why.
+type Due<R> = (Instant, R);
 
-/// The deadlines of the entries of a map with keys `K`.
+/// The earlier one, where there are both: that is rare.
+#[inline(never)]
+fn earlier_of<R: Ord>(a: Due<R>, b: Due<R>) -> Due<R> {
+    a.min(b)
+}
+
+/// The earlier of two deadlines, each with its reason.
+pub fn earlier<R: Ord>(a: Option<(Instant, R)>, b: Option<(Instant, R)>) -> Option<(Instant, R)> {
+    match (a, b) {
+        (None, other) | (other, None) => other,
+        (Some(a), Some(b)) => Some(earlier_of(a, b)),
+    }
+}
+
+/// The deadlines, with their reasons `R`, of the entries of a map with keys `K`.
 #[derive(Debug)]
-pub(crate) struct Agenda<K> {
-    by_time: BTreeSet<(Deadline, K)>,
-    times: BTreeMap<K, Deadline>,
+pub struct Agenda<K, R> {
+    by_time: BTreeSet<(Due<R>, K)>,
+    times: BTreeMap<K, Due<R>>,
     /// Entries whose deadlines may differ from those noted.
     touched: Vec<K>,
     /// Room for the entries that are due.
     spare: Vec<K>,
 }
 
-impl<K> Default for Agenda<K> {
+impl<K, R> Default for Agenda<K, R> {
     fn default() -> Self {
         Self {
             by_time: BTreeSet::new(),
@@ -33,9 +48,9 @@ impl<K> Default for Agenda<K> {
     }
 }
 
-impl<K: Copy + Ord> Agenda<K> {
+impl<K: Copy + Ord, R: Copy + Ord> Agenda<K, R> {
     /// The entry `key` was added, changed or removed.
-    pub(crate) fn touch(&mut self, key: K) {
+    pub fn touch(&mut self, key: K) {
         if !self.touched.contains(&key) {
             self.touched.push(key);
         }
@@ -43,17 +58,17 @@ impl<K: Copy + Ord> Agenda<K> {
 
     /// True where no entry has a deadline.
     #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.touched.is_empty() && self.by_time.is_empty()
     }
 
     /// The next deadline of all `entries`, each of which has the deadline that `due` says.
     #[inline(always)]
-    pub(crate) fn next<V>(
+    pub fn next<V>(
         &self,
         entries: &BoxedMap<K, V>,
-        due: impl Fn(&V) -> Option<Deadline>,
-    ) -> Option<Deadline> {
+        due: impl Fn(&V) -> Option<Due<R>>,
+    ) -> Option<Due<R>> {
         let noted = if self.by_time.is_empty() {
             None
         } else {
@@ -67,7 +82,7 @@ impl<K: Copy + Ord> Agenda<K> {
     }
 
     #[cold]
-    fn first_untouched(&self) -> Option<Deadline> {
+    fn first_untouched(&self) -> Option<Due<R>> {
         let mut noted = self.by_time.iter();
         let noted = noted.find(|(_, key)| !self.touched.contains(key));
         noted.map(|(deadline, _)| *deadline)
@@ -75,11 +90,11 @@ impl<K: Copy + Ord> Agenda<K> {
 
     /// The entries with deadlines up to `now`, in order of their keys.
     #[inline(always)]
-    pub(crate) fn due<V>(
+    pub fn due<V>(
         &mut self,
         now: Instant,
         entries: &BoxedMap<K, V>,
-        due: impl Fn(&V) -> Option<Deadline>,
+        due: impl Fn(&V) -> Option<Due<R>>,
     ) -> Vec<K> {
         if self.touched.is_empty() && (self.by_time.is_empty() || self.comes_later(now)) {
             return Vec::new();
@@ -89,7 +104,7 @@ impl<K: Copy + Ord> Agenda<K> {
 
     #[inline(never)]
     fn comes_later(&self, now: Instant) -> bool {
-        let is_later = |((at, _), _): &(Deadline, K)| *at > now;
+        let is_later = |((at, _), _): &(Due<R>, K)| *at > now;
         self.by_time.first().is_none_or(is_later)
     }
 
@@ -98,7 +113,7 @@ impl<K: Copy + Ord> Agenda<K> {
         &mut self,
         now: Instant,
         entries: &BoxedMap<K, V>,
-        due: impl Fn(&V) -> Option<Deadline>,
+        due: impl Fn(&V) -> Option<Due<R>>,
     ) -> Vec<K> {
         while let Some(key) = self.touched.pop() {
             self.note(key, entries.get(&key).and_then(&due));
@@ -112,14 +127,14 @@ impl<K: Copy + Ord> Agenda<K> {
     }
 
     /// Takes back what [`Agenda::due`] gave, so that its room is used again.
-    pub(crate) fn reuse(&mut self, mut keys: Vec<K>) {
+    pub fn reuse(&mut self, mut keys: Vec<K>) {
         if keys.capacity() > 0 {
             keys.clear();
             self.spare = keys;
         }
     }
 
-    fn note(&mut self, key: K, deadline: Option<Deadline>) {
+    fn note(&mut self, key: K, deadline: Option<Due<R>>) {
         let old = self.times.get(&key).copied();
         if old == deadline {
             return;
@@ -142,17 +157,16 @@ impl<K: Copy + Ord> Agenda<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deadline::Reason;
 
     type Entries = BoxedMap<u32, Option<u64>>;
 
     #[expect(clippy::ref_option, reason = "as the agenda hands entries out")]
-    fn deadline(entry: &Option<u64>) -> Option<Deadline> {
-        entry.map(|at| (Instant(at), Reason::Repair))
+    fn deadline(entry: &Option<u64>) -> Option<Due<()>> {
+        entry.map(|at| (Instant(at), ()))
     }
 
     /// What a look at every entry finds.
-    fn searched(entries: &Entries, now: u64) -> (Option<Deadline>, Vec<u32>) {
+    fn searched(entries: &Entries, now: u64) -> (Option<Due<()>>, Vec<u32>) {
         let next = entries.values().filter_map(deadline).min();
         let due = entries
             .iter()

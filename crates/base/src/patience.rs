@@ -1,16 +1,16 @@
 //! How long others take to answer, so that a busy one is not asked again before it can have
 //! answered.
 
-use whimbrel_base::time::Duration;
+use crate::time::Duration;
 
 /// How long answers have been taking.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Patience(Duration);
+pub struct Patience(Duration);
 
 impl Patience {
     /// Somebody took `span` to answer. Longer ones count at once by half, shorter ones little by
     /// little.
-    pub(crate) fn note(&mut self, span: Duration) {
+    pub fn note(&mut self, span: Duration) {
         let share = if span > self.0 { 2 } else { 8 };
         let difference = span.as_nanos().saturating_sub(self.0.as_nanos());
         let step = difference.checked_div(share).unwrap_or(0);
@@ -19,7 +19,7 @@ impl Patience {
 
     /// How long to wait for an answer: twice as long as they have been taking, at least
     /// `shortest` and at most `longest`.
-    pub(crate) fn wait(self, shortest: Duration, longest: Duration) -> Duration {
+    pub fn wait(self, shortest: Duration, longest: Duration) -> Duration {
         self.0.times(2).min(longest).max(shortest)
     }
 }
