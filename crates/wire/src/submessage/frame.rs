@@ -170,7 +170,7 @@ const fn endian_flag(endian: Endian) -> u8 {
 
 /// What a header states of a body of `len` octets: one over 65,535 octets is stated as 0, and goes
 /// on to the end of the message. RTPS 2.5 §9.4.5.1.3.
-fn stated_len(len: usize) -> u16 {
+pub(crate) fn stated_len(len: usize) -> u16 {
     u16::try_from(len).unwrap_or(0)
 }
 

@@ -25,7 +25,7 @@ pub mod nack_frag;
 pub mod pad;
 
 pub use acknack::AckNack;
-pub use data::{Content, Data};
+pub use data::{Content, Data, timed_head};
 pub use data_batch::{BatchedSample, BatchedSamples, BatchedSamplesWriter, DataBatch};
 pub use data_frag::DataFrag;
 pub use frame::SubmessageKind;
