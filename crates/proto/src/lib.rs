@@ -50,6 +50,8 @@ pub mod participant;
 pub mod peer;
 pub mod reader;
 pub mod receive;
+#[cfg(test)]
+mod tests;
 pub mod together;
 pub mod value;
 pub mod writer;

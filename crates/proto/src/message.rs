@@ -103,6 +103,39 @@ impl MessageBuilder {
         }
     }
 
+    /// Starts over with a message that leaves by [`MessageBuilder::leave_alone`].
+    #[inline(always)]
+    pub(crate) fn begin_alone(&mut self) {
+        self.bulk = None;
+        if self.len != Header::LEN {
+            cold_path();
+            self.clear();
+        }
+    }
+
+    /// Sends the message to `to` plain, with nothing of other writers, and starts the next one.
+    #[inline(always)]
+    pub(crate) fn leave_alone(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
+        if let [Part::Scratch(only)] = &*self.parts {
+            outbox.send(to, &[self.scratch.get(only.clone()).unwrap_or_default()]);
+        } else {
+            self.leave_in_parts(to, outbox);
+        }
+        self.clear_alone();
+    }
+
+    /// Starts over as all messages begin.
+    #[inline(always)]
+    fn clear_alone(&mut self) {
+        if let [Part::Scratch(head)] = &mut *self.parts {
+            head.end = Header::LEN;
+            self.scratch.truncate(Header::LEN);
+            self.len = Header::LEN;
+        } else {
+            self.clear();
+        }
+    }
+
     /// Whether messages leave by [`Outbox::send_bulk`] from now on, and of how many octets the
     /// largest of those samples is.
     pub fn set_bulk(&mut self, sample_bytes: Option<usize>) {
@@ -273,6 +306,24 @@ impl MessageBuilder {
                 cold_path();
                 self.parts.push(Part::Scratch(start..end));
             }
+        }
+    }
+
+    /// As [`MessageBuilder::compose`] with `head`, and then `bytes` and padding, first in the
+    /// message.
+    #[inline(always)]
+    fn extend_first(&mut self, head: &[[u8; 4]], bytes: Option<&[u8]>) {
+        self.scratch.extend_from_slice(head.as_flattened());
+        if let Some(bytes) = bytes {
+            copying::append(&mut self.scratch, bytes);
+            let pad = padding(bytes.len(), 4);
+            if pad > 0 {
+                self.scratch.extend([0; 3].iter().take(pad));
+            }
+        }
+        self.len = self.scratch.len();
+        if let Some(Part::Scratch(range)) = self.parts.first_mut() {
+            range.end = self.len;
         }
     }
 

@@ -93,6 +93,11 @@ impl WriterSlot {
         let mut rounds = 0;
         let mut changed = std::mem::take(&mut self.changed);
         (sent.codec, sent.writer) = (self.codec, self.plan);
+        // Changes take the usual way and the general one in turns.
+        let may_be_usual = self.machine.last_sequence().0 % 2 == 1 && !self.is_due(now);
+        if changed && may_be_usual && self.machine.transmit_alone(now, sent) {
+            changed = false;
+        }
         while changed || self.is_due(now) {
             self.machine.handle_timeout(now);
             self.machine.poll_transmit(now, sent);

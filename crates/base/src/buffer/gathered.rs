@@ -42,6 +42,12 @@ impl GatheredBytes {
         self.around.slab_len().saturating_add(self.amid.slab_len())
     }
 
+    /// All of them, where they lie in one place.
+    #[inline(always)]
+    pub fn as_one(&self) -> Option<&[u8]> {
+        self.amid.is_empty().then_some(&*self.around)
+    }
+
     /// Those in `range`, as far as there are so many, where they lie in one place.
     #[inline]
     pub fn get(&self, range: Range<usize>) -> Option<&[u8]> {

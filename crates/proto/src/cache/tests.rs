@@ -16,6 +16,7 @@ use whimbrel_base::time::Timestamp;
 
 use super::model::{Model, Returned};
 use super::*;
+use crate::tests::random::Random;
 use ChangeKind::{Alive, Disposed, DisposedUnregistered, Unregistered};
 
 fn writer(number: u8) -> Guid {
@@ -448,18 +449,7 @@ fn taking_one_by_one_from_many_is_quick() {
     assert!(subject.cache.slots.get(0).unwrap().room() <= 2048);
 }
 
-/// A linear congruential generator: Knuth's MMIX constants.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
     fn selector(&mut self, keys: u64) -> Selector {
         let instance = match self.below(6) {
             0 => Which::Exactly(handle(self.below(keys) as u8 + 1)),
@@ -515,7 +505,7 @@ fn returned(samples: &[CachedSample]) -> Vec<Returned> {
 
 /// Does the same random things to the cache and to the model.
 fn check(seed: u64) {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = Random::new(seed);
     let config = random.config();
     let keys = 1 + random.below(4);
     let (mut cache, mut model) = (ReaderCache::new(config.clone()), Model::new(config));

@@ -9,10 +9,10 @@ use whimbrel_wire::number_set::{FragmentNumberSet, SequenceNumberSet};
 use whimbrel_wire::parameter::{ParameterId, ParameterList, ParameterListWriter};
 use whimbrel_wire::submessage::{
     AckNack, Content, Data, DataFrag, Gap, Heartbeat, HeartbeatFrag, InfoDestination,
-    InfoTimestamp, NackFrag,
+    InfoTimestamp, NackFrag, timed_head,
 };
 
-use super::{ENDIAN, HeartbeatFields, MessageBuilder, append_padded, small_part};
+use super::{COPIED_BYTES_MAX, ENDIAN, HeartbeatFields, MessageBuilder, append_padded, small_part};
 use crate::change::ChangeKind;
 use crate::outbox::PlainSamples;
 use crate::writer::{Change, Form, Packed};
@@ -77,6 +77,20 @@ impl MessageBuilder {
     ) {
         let info = self.info_of(change.timestamp);
         self.data_behind(info, ids, (change, form), inline_qos);
+    }
+
+    /// As [`MessageBuilder::timed_data`], of data that travels as it was written to whichever
+    /// readers listen, first in its message.
+    #[inline(always)]
+    pub(crate) fn first_data(&mut self, writer: EntityId, change: &Change) {
+        let payload = &change.payload;
+        let len = payload.len();
+        let head = timed_head(change.timestamp, writer, change.sequence, len);
+        let small = payload.as_one().filter(|it| it.len() <= COPIED_BYTES_MAX);
+        self.extend_first(&head, small);
+        if small.is_none() {
+            self.pieces(payload, 0..len);
+        }
     }
 
     #[inline(always)]

@@ -8,8 +8,8 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_wire::submessage::{AckNack, NackFrag};
 
+use super::change::Form;
 use super::fates::FragmentRequest;
-use super::history::Form;
 use super::reader_proxy::ReaderProxy;
 use super::{Writer, WriterEvent};
 use crate::change::ChangeKind;
@@ -308,9 +308,15 @@ impl Writer {
     /// own says.
     #[inline(always)]
     pub(super) fn may_ask_along(&self, now: Instant) -> bool {
-        let soon = now.after(self.heartbeat.period.divided_by(ALONG_SHARE));
+        let soon = self.asks_along_until(now);
         let is_due = self.heartbeat.next_at.is_some_and(|at| at <= soon);
         is_due && self.aside == 0 && self.all_may_be_asked()
+    }
+
+    /// Questions that are due by then may as well leave along with what does at `now`.
+    #[inline(always)]
+    pub(super) fn asks_along_until(&self, now: Instant) -> Instant {
+        now.after(self.heartbeat.period.divided_by(ALONG_SHARE))
     }
 
     #[cold]

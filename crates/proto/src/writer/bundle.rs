@@ -275,6 +275,12 @@ impl Bundle {
         old.unwrap_or(false) || many
     }
 
+    /// True where nothing waits, be it sealed.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.from.is_none() && !self.is_sealed
+    }
+
     /// Forgets what waits: it is not to leave any more.
     pub(super) fn clear(&mut self) {
         self.from = None;

@@ -83,6 +83,10 @@ impl Credit {
     /// `guid` is asked from now on, and takes in `window_bytes` at once.
     pub(super) fn join(&mut self, guid: Guid, window_bytes: u64) {
         let taken_bytes = self.sent_bytes;
+        if self.listeners.is_empty() {
+            // Of what left before there is nobody to be asked.
+            self.asked_bytes = self.sent_bytes;
+        }
         match self.listeners.iter_mut().find(|it| it.guid == guid) {
             Some(known) => known.window_bytes = window_bytes,
             None => self.listeners.push(Listener {
@@ -103,6 +107,11 @@ impl Credit {
     /// True for one that is asked.
     pub(super) fn knows(&self, guid: Guid) -> bool {
         self.listeners.iter().any(|it| it.guid == guid)
+    }
+
+    /// True where there is somebody to be asked.
+    pub(super) fn has_listeners(&self) -> bool {
+        !self.listeners.is_empty()
     }
 
     fn asks(&self) -> bool {

@@ -16,8 +16,8 @@ use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::time::Instant;
 
 use super::Writer;
+use super::change::Form;
 use super::forms::Forms;
-use super::history::Form;
 use super::reader_proxy::ReaderProxy;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;

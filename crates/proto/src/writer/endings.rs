@@ -103,6 +103,7 @@ impl Endings {
     }
 
     /// True when no instance is in here.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
     }

@@ -6,7 +6,7 @@
 use whimbrel_base::time::Instant;
 
 use super::Writer;
-use super::history::Change;
+use super::change::Change;
 use super::pace::Pace;
 
 /// A reader keeps up while its window is not smaller than that of the best by more than this. No

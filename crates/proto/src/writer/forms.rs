@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use whimbrel_base::locator::Locator;
 
-use super::history::{Change, Form};
+use super::change::{Change, Form};
 
 /// Whom compressed changes reach.
 #[derive(Debug, Default)]

@@ -4,7 +4,8 @@ use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
 use super::bundle::{Bundling, Cause};
-use super::history::{Change, INLINE_QOS_BYTES};
+use super::change::Change;
+use super::history::INLINE_QOS_BYTES;
 use super::reader_proxy::ReaderProxy;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;

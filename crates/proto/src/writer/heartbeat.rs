@@ -9,8 +9,8 @@ use whimbrel_base::time::Instant;
 
 use super::Writer;
 use super::acknowledge::{PIGGYBACK_CHANGES, PIGGYBACK_PERIOD, ask_every};
+use super::change::Change;
 use super::gather::HEARTBEAT_BYTES;
-use super::history::Change;
 use super::window::charge;
 use crate::message::{HeartbeatFields, MessageBuilder};
 use crate::outbox::Outbox;
@@ -20,6 +20,7 @@ const OWN_HEARTBEATS_MAX: usize = 8;
 
 impl Writer {
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
+    #[inline(always)]
     pub(super) fn piggyback(
         &mut self,
         now: Instant,

@@ -4,105 +4,16 @@
 //! tombstone that is swept once tombstones are the majority, so that a steady stream neither
 //! moves much nor allocates.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-use core::ops::Range;
 use whimbrel_base::budget::Account;
 
-use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::instance::InstanceHandle;
-use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
-use whimbrel_base::time::Timestamp;
+use whimbrel_base::sequence::SequenceNumber;
 
+use super::change::{Change, slab_bytes};
 use super::instances::{Instance, Instances};
 use crate::change::ChangeKind;
-
-/// One change in a writer's history. RTPS 2.5 §8.2.1.2.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// Its number.
-    pub sequence: SequenceNumber,
-    /// What happened.
-    pub kind: ChangeKind,
-    /// To which instance.
-    pub instance: InstanceHandle,
-    /// When, by the wall clock.
-    pub timestamp: Timestamp,
-    /// Encapsulated data, or the encapsulated key for changes that carry none.
-    pub payload: GatheredBytes,
-    /// The same, compressed.
-    pub packed: Packed,
-    /// Octets of payload in each fragment; payloads that are not longer travel whole.
-    pub fragment_bytes: u16,
-    /// What was charged against the writer's window when this change was written, its own share
-    /// included, in octets.
-    pub charged_bytes: u64,
-}
-
-/// What came of compressing a change by itself.
-#[derive(Clone, Default, Debug)]
-pub enum Packed {
-    /// It was not tried.
-    #[default]
-    Untried,
-    /// It came out no smaller.
-    NoSmaller,
-    /// It is smaller. It lies elsewhere, as few changes have it and all of them are moved.
-    Smaller(Box<GatheredBytes>),
-}
-
-impl Packed {
-    /// What is smaller.
-    pub fn smaller(&self) -> Option<&GatheredBytes> {
-        match self {
-            Self::Smaller(bytes) => Some(bytes),
-            Self::Untried | Self::NoSmaller => None,
-        }
-    }
-}
-
-/// How a change travels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// As it was written.
-    Plain,
-    /// Compressed, where that made it smaller.
-    Packed,
-}
-
-impl Change {
-    /// What travels in this form.
-    pub fn payload_in(&self, form: Form) -> &GatheredBytes {
-        match (form, &self.packed) {
-            (Form::Packed, Packed::Smaller(packed)) => packed,
-            (Form::Packed, Packed::Untried | Packed::NoSmaller) | (Form::Plain, _) => &self.payload,
-        }
-    }
-
-    /// True where it travels whole, not in fragments.
-    #[inline]
-    pub fn is_whole(&self, form: Form) -> bool {
-        self.payload_in(form).len() <= usize::from(self.fragment_bytes.max(1))
-    }
-
-    /// How many fragments it travels in; 1 when it travels whole.
-    pub fn fragments(&self, form: Form) -> u32 {
-        let size = usize::from(self.fragment_bytes.max(1));
-        u32::try_from(self.payload_in(form).len().div_ceil(size))
-            .unwrap_or(u32::MAX)
-            .max(1)
-    }
-
-    /// Where in the payload the octets of fragment `number`, from 1, lie; empty past the end.
-    pub fn fragment(&self, form: Form, number: FragmentNumber) -> Range<usize> {
-        let len = self.payload_in(form).len();
-        let size = usize::from(self.fragment_bytes.max(1));
-        let index = usize::try_from(number.0.saturating_sub(1)).unwrap_or(usize::MAX);
-        let start = index.saturating_mul(size).min(len);
-        start..start.saturating_add(size).min(len)
-    }
-}
 
 /// Key hash, status info and the end of the list, which go with the end of an instance, in octets.
 pub(super) const INLINE_QOS_BYTES: usize = 32;
@@ -115,12 +26,6 @@ const INSTANCE_BYTES: usize = 128;
 
 /// Room for changes that is kept for the next ones.
 const IDLE_ROOM_MAX: usize = 1024;
-
-/// Octets that a payload and its compressed form keep.
-pub(super) fn slab_bytes(payload: &GatheredBytes, packed: &Packed) -> usize {
-    let packed = packed.smaller().map_or(0, GatheredBytes::slab_len);
-    payload.slab_len().saturating_add(packed)
-}
 
 /// Octets that `change` keeps.
 fn held_by(change: &Change) -> usize {
@@ -324,6 +229,42 @@ impl HistoryCache {
         sequence
     }
 
+    /// True where one change is kept and nothing besides, of data of `instance`, whose payloads keep
+    /// `bytes` octets.
+    #[inline(always)]
+    pub(super) fn has_only(&self, instance: InstanceHandle, bytes: usize) -> bool {
+        let (Some(slot), 1) = (self.slots.front(), self.slots.len()) else {
+            return false;
+        };
+        let held = bytes.saturating_add(CHANGE_BYTES);
+        slot.bytes == held
+            && slot.change.as_ref().is_some_and(|change| {
+                change.instance == instance && change.kind == ChangeKind::Alive
+            })
+    }
+
+    /// Has what `renew` makes of the only change kept be the next one; its number. What it is of,
+    /// and what it holds, stay as they are.
+    #[inline(always)]
+    pub(super) fn renew_only(&mut self, renew: impl FnOnce(&mut Change)) -> SequenceNumber {
+        let sequence = self.last.next();
+        let slot = self.slots.front_mut();
+        let Some((change, number)) =
+            slot.and_then(|it| Some((it.change.as_mut()?, &mut it.sequence)))
+        else {
+            return self.last;
+        };
+        renew(change);
+        change.sequence = sequence;
+        *number = sequence;
+        self.last = sequence;
+        let known = self.instances.get_mut(change.instance);
+        if let Some(kept) = known.and_then(|it| it.sequences.front_mut()) {
+            *kept = sequence;
+        }
+        sequence
+    }
+
     /// Passes over the next number, `sequence`, of which nothing is kept.
     pub(super) fn skip(&mut self, sequence: SequenceNumber) {
         self.last = self.last.max(sequence);
@@ -351,6 +292,15 @@ impl HistoryCache {
     /// The change numbered `sequence`, if kept.
     pub(super) fn get(&self, sequence: SequenceNumber) -> Option<&Change> {
         self.slots.get(self.position(sequence)?)?.change.as_ref()
+    }
+
+    /// The change written last, if kept.
+    #[inline(always)]
+    pub(super) fn newest_of_all(&self) -> Option<&Change> {
+        match self.slots.back() {
+            Some(slot) if slot.sequence == self.last => slot.change.as_ref(),
+            _ => None,
+        }
     }
 
     /// The oldest kept change numbered `from` or later.
@@ -493,10 +443,12 @@ fn take_out(sequences: &mut VecDeque<SequenceNumber>, sequence: SequenceNumber) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::change::Packed;
     use super::*;
     use alloc::sync::Arc;
     use whimbrel_base::budget::Budget;
     use whimbrel_base::buffer::SharedBytes;
+    use whimbrel_base::time::Timestamp;
 
     fn push(history: &mut HistoryCache, instance: u8) -> SequenceNumber {
         history.push(|sequence| Change {
@@ -610,17 +562,5 @@ mod tests {
         assert_eq!(budget.held(), INSTANCE_BYTES);
         drop(history);
         assert_eq!(budget.held(), 0);
-    }
-
-    #[test]
-    fn fragments_are_counted() {
-        let mut history = HistoryCache::default();
-        let sequence = push(&mut history, 1);
-        let mut change = history.get(sequence).unwrap().clone();
-        assert_eq!(change.fragments(Form::Plain), 1);
-        change.fragment_bytes = 3;
-        assert_eq!(change.fragments(Form::Plain), 2);
-        change.payload = GatheredBytes::default();
-        assert_eq!(change.fragments(Form::Plain), 1);
     }
 }

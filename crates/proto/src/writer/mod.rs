@@ -8,6 +8,7 @@
 //! Start reading at [`Writer::write`], then `transmit.rs`.
 
 mod acknowledge;
+mod alone;
 mod ask;
 mod audience;
 mod batch;
@@ -15,6 +16,7 @@ mod batch;
 mod batch_tests;
 mod batched;
 mod bundle;
+mod change;
 mod config;
 mod credit;
 mod divide;
@@ -53,26 +55,26 @@ use whimbrel_base::agenda::Agenda;
 use whimbrel_base::bucket::Bucket;
 pub use whimbrel_base::bucket::FlowLimits;
 use whimbrel_base::budget::Account;
-use whimbrel_base::buffer::GatheredBytes;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::patience::Patience;
 use whimbrel_base::sequence::{Count, FragmentNumber, SequenceNumber};
 use whimbrel_base::sorted::BoxedMap;
-use whimbrel_base::time::{Duration, Instant, Timestamp};
+use whimbrel_base::time::{Duration, Instant};
 
 use self::audience::Audience;
 use self::batch::Batches;
 pub use self::batch::{BatchLimits, BlockPacker};
 use self::bundle::{Bundle, Cause};
 pub use self::bundle::{Bundling, BundlingStatistics};
+use self::change::slab_bytes;
+pub use self::change::{Change, Form, NewChange, Packed};
 pub use self::config::WriterConfig;
 use self::credit::Credit;
 use self::endings::Endings;
 use self::fates::Pushes;
 use self::forms::Forms;
-pub use self::history::{Change, Form, Packed};
-use self::history::{HistoryCache, INLINE_QOS_BYTES, slab_bytes};
+use self::history::{HistoryCache, INLINE_QOS_BYTES};
 use self::pace::Pace;
 pub use self::rate::SharedRate;
 use self::reader_proxy::ReaderProxy;
@@ -92,21 +94,6 @@ const FRAGMENT_OVERHEAD_BYTES: usize = 84;
 
 /// The largest datagram that Fast DDS receives, in octets.
 const DATAGRAM_BYTES_MAX: usize = 65_500;
-
-/// A change to be written.
-#[derive(Clone, Debug)]
-pub struct NewChange {
-    /// What happens.
-    pub kind: ChangeKind,
-    /// To which instance; nil for topics without key.
-    pub instance: InstanceHandle,
-    /// When, by the wall clock.
-    pub timestamp: Timestamp,
-    /// Encapsulated data, or the encapsulated key for kinds other than alive.
-    pub payload: GatheredBytes,
-    /// The same, compressed, for readers that take it.
-    pub packed: Packed,
-}
 
 /// Why a change was not written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -298,6 +285,19 @@ impl Writer {
     /// # Errors
     /// As [`Writer::write`].
     pub fn write_from(
+        &mut self,
+        now: Instant,
+        new: &mut NewChange,
+    ) -> Result<SequenceNumber, WriteError> {
+        if self.takes_over(new) {
+            return Ok(self.write_over(now, new));
+        }
+        self.write_beside(now, new)
+    }
+
+    /// As [`Writer::write_from`], however much history there is.
+    #[inline(never)]
+    fn write_beside(
         &mut self,
         now: Instant,
         new: &mut NewChange,

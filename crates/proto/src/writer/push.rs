@@ -10,8 +10,8 @@ use whimbrel_base::time::Instant;
 
 use super::Writer;
 use super::acknowledge::PIGGYBACK_CHANGES;
+use super::change::Change;
 use super::gather::HEARTBEAT_BYTES;
-use super::history::Change;
 use crate::message::MessageBuilder;
 use crate::outbox::Outbox;
 use crate::packing::Packing;
@@ -202,7 +202,8 @@ impl Writer {
 }
 
 /// Puts `message` back where it was lent from, which is empty.
-fn keep(place: &mut Option<Box<MessageBuilder>>, message: Box<MessageBuilder>) {
+#[inline(always)]
+pub(super) fn keep(place: &mut Option<Box<MessageBuilder>>, message: Box<MessageBuilder>) {
     if let Some(other) = place.replace(message) {
         cold_path();
         drop(other);

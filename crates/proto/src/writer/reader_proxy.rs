@@ -9,8 +9,8 @@ use whimbrel_base::time::{Duration, Instant};
 use crate::deadline::{Deadline, Reason};
 use whimbrel_wire::number_set::SequenceNumberSet;
 
+use super::change::Form;
 use super::fates::{Fates, Pushes};
-use super::history::Form;
 use super::pace::Pace;
 use crate::peer::MatchedReader;
 

@@ -1,5 +1,6 @@
 //! A writer and a reader joined by hand, without network or clock.
 
+mod alone;
 mod asking;
 mod bundles;
 mod controlled;

@@ -7,8 +7,8 @@ use whimbrel_base::guid::{EntityId, Guid};
 use whimbrel_base::sequence::{FragmentNumber, SequenceNumber};
 use whimbrel_base::time::Instant;
 
+use super::change::Change;
 use super::gather::HEARTBEAT_BYTES;
-use super::history::Change;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::{MESSAGE_OVERHEAD_BYTES, Writer};
 use crate::message::MessageBuilder;

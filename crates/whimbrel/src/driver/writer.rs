@@ -22,7 +22,7 @@ use whimbrel_base::status::{
     LivelinessLost, OfferedDeadlineMissed, OfferedIncompatibleQos, PublicationMatched, StatusKind,
     StatusMask,
 };
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 use whimbrel_proto::peer::MatchedReader;
 use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::writer::{WriteError, Writer, WriterConfig};
@@ -50,9 +50,6 @@ const SLAB_BYTES: usize = 4096;
 
 /// Slabs remembered while history or readers hold them.
 const SLABS: usize = 1024;
-
-/// How often at most slabs that a burst left behind are given back.
-const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
 /// A writer that is blocked waits so long for more room than for one change, so that it does not
 /// block and ask at every one.
@@ -112,17 +109,6 @@ impl WriterState {
     /// How its bundles are compressed, where they are.
     fn packing(&self) -> Option<Packing> {
         self.packer.as_ref().map(BundlePacker::packing)
-    }
-
-    /// Gives back slabs that a burst left behind; when to be called again for that.
-    fn trim(&mut self, now: Instant) -> Option<Instant> {
-        let wants = |it: &Self| it.pool.wants_trim() || it.compactor.wants_trim();
-        if now >= self.trim_at && wants(self) {
-            self.pool.trim();
-            self.compactor.trim();
-            self.trim_at = now.after(TRIM_PERIOD);
-        }
-        wants(self).then_some(self.trim_at)
     }
 
     /// True, once for each, where there may be an answer to a question of late: whoever writes had

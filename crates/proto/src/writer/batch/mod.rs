@@ -20,7 +20,8 @@ use whimbrel_wire::submessage::Content;
 pub use self::records::{BatchLimits, BlockPacker};
 use self::records::{Item, Records};
 pub(super) use self::rewrite::{Addresses, Rewriting};
-use super::history::{Change, HistoryCache};
+use super::change::Change;
+use super::history::HistoryCache;
 use crate::change::ChangeKind;
 use crate::message::ENDIAN;
 

@@ -35,6 +35,9 @@ impl WriterCore {
         if let Some(at) = state.machine.leaves_at(now) {
             return self.leave_to_another(state, at);
         }
+        if self.transmit_alone(&mut state, now) {
+            return self.follow_alone(state, now);
+        }
         if !state.machine.is_waiting() || !state.handed.is_empty() {
             self.drain(state, now);
             return;

@@ -121,6 +121,33 @@ impl WriterCore {
         if news { News::RING } else { News::NONE }
     }
 
+    /// Sends the newest sample where that is all there is to be done, so that only
+    /// [`WriterCore::follow_alone`] is left; false where [`WriterCore::drain`] has to look.
+    #[inline(always)]
+    pub(super) fn transmit_alone(&self, state: &mut WriterState, now: Instant) -> bool {
+        if !state.handed.is_empty() || state.waiting_bytes != 0 || state.wants_trim() {
+            return false;
+        }
+        let mut outbox = SocketOutbox::user(&self.sockets);
+        let is_sent = state.machine.transmit_alone(now, &mut outbox);
+        if outbox.was_full() {
+            state.machine.note_full();
+        }
+        is_sent
+    }
+
+    /// What follows from a sample that left alone.
+    #[inline(always)]
+    pub(super) fn follow_alone(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
+        if state.machine.measures_departures() {
+            state.machine.note_departure(now, clock::now());
+        }
+        drop(state);
+        if self.sockets.has_path_news() {
+            self.engine.look_at_interfaces_in(Duration::ZERO);
+        }
+    }
+
     /// Sends what is due.
     #[inline(always)]
     fn transmit(&self, state: &mut WriterState, now: Instant, shared: Option<&mut Shared>) {

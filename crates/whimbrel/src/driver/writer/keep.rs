@@ -1,6 +1,7 @@
 //! In what history keeps encoded samples.
 
 use whimbrel_base::buffer::{BufferMut, SharedBytes};
+use whimbrel_base::time::{Duration, Instant};
 
 use super::{SLAB_BYTES, WriterState};
 
@@ -10,6 +11,9 @@ const COMPACT_BYTES_MAX: usize = 1024 + 64;
 
 /// That is so many.
 const COMPACT_FROM: usize = 16;
+
+/// How often at most slabs that a burst left behind are given back.
+const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
 impl WriterState {
     /// An encoded sample as it enters history: where that has many, one that is small takes no more
@@ -42,5 +46,20 @@ impl WriterState {
         let payload = self.compactor.copy(encoded.filled());
         drop(self.pool.share(encoded));
         (payload, self.compactor.take(len))
+    }
+
+    /// Gives back slabs that a burst left behind; when to be called again for that.
+    pub(super) fn trim(&mut self, now: Instant) -> Option<Instant> {
+        if now >= self.trim_at && self.wants_trim() {
+            self.pool.trim();
+            self.compactor.trim();
+            self.trim_at = now.after(TRIM_PERIOD);
+        }
+        self.wants_trim().then_some(self.trim_at)
+    }
+
+    /// True where there are slabs to be given back.
+    pub(super) fn wants_trim(&self) -> bool {
+        self.pool.wants_trim() || self.compactor.wants_trim()
     }
 }

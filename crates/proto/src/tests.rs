@@ -1,0 +1,3 @@
+//! What tests of several parts use.
+
+pub(crate) mod random;
