@@ -29,7 +29,7 @@ use super::packing::BundleCompressionStatistics;
 use super::sockets::Sockets;
 use super::status::{AnyEntity, EntityStatus, News};
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, fence_after_change, lock};
+use super::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::wake::Bell;
 use crate::domain::InProcess;
@@ -171,8 +171,7 @@ impl ReaderCore {
     #[inline(always)]
     fn mark_data(&self) {
         self.may_hold.store(true, Ordering::Release);
-        self.status.mark(StatusMask::of(StatusKind::DataAvailable));
-        fence_after_change();
+        self.status.mark_data();
         if let Some(signal) = self.signal.get() {
             signal.set();
         }
@@ -267,8 +266,7 @@ impl ReaderCore {
             if self.manners.in_process == InProcess::Direct {
                 self.status.mark_data_here();
             } else {
-                self.status.mark(StatusMask::of(StatusKind::DataAvailable));
-                fence_after_change();
+                self.status.mark_data();
             }
             if let Some(signal) = self.signal.get() {
                 signal.set();

@@ -14,7 +14,7 @@ use super::callbacks::{Callback, Callbacks, Dispatch};
 use super::here::Hears;
 use super::slot::{CallbackSlot, Ran};
 use super::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use super::sync::{Arc, OnceLock, Weak, take_back};
+use super::sync::{Arc, OnceLock, Weak, fence_after_unlock, take_back};
 use super::wake::Bell;
 
 const DATA: StatusMask = StatusMask::of(StatusKind::DataAvailable);
@@ -73,8 +73,13 @@ pub(crate) struct EntityStatus {
     me: Weak<Self>,
     /// Rings when any status changed.
     pub(crate) bell: Arc<Bell>,
-    /// Statuses changed since they were last read.
+    /// Statuses changed since they were last read, but for those that tell of data.
     changed: AtomicU32,
+    /// DATA_AVAILABLE is among them. It changes with each sample, under the lock of the reader but
+    /// for when its listener is called, and by a plain store.
+    data: AtomicBool,
+    /// DATA_ON_READERS is, of a subscriber: so with each sample of any of its readers.
+    data_on_readers: AtomicBool,
     /// Statuses that trigger the status condition.
     enabled: AtomicU32,
     /// There is data of which nobody is to hear but this entity's own listener, noted under the
@@ -107,6 +112,8 @@ impl EntityStatus {
             me: me.clone(),
             bell,
             changed: AtomicU32::new(0),
+            data: AtomicBool::new(false),
+            data_on_readers: AtomicBool::new(false),
             enabled: AtomicU32::new(StatusMask::ALL.0),
             fresh: AtomicBool::new(false),
             pending: AtomicU32::new(0),
@@ -144,13 +151,21 @@ impl EntityStatus {
     /// Notes changed statuses, under the lock that guards their values; follow it with
     /// [`EntityStatus::tell`] once that lock is released.
     pub(crate) fn mark(&self, kinds: StatusMask) {
-        self.changed.fetch_or(kinds.0, Ordering::SeqCst);
-        if kinds.contains(StatusKind::DataAvailable)
-            && let Some(parent) = &self.parent
-        {
-            parent
-                .changed
-                .fetch_or(StatusKind::DataOnReaders.bit(), Ordering::SeqCst);
+        if kinds.contains(StatusKind::DataAvailable) {
+            self.mark_data();
+        }
+        let others = kinds & !DATA;
+        if !others.is_empty() {
+            self.changed.fetch_or(others.0, Ordering::SeqCst);
+        }
+    }
+
+    /// As [`EntityStatus::mark`] for data.
+    #[inline(always)]
+    pub(crate) fn mark_data(&self) {
+        self.data.store(true, Ordering::Release);
+        if let Some(parent) = &self.parent {
+            parent.data_on_readers.store(true, Ordering::Release);
         }
     }
 
@@ -163,6 +178,7 @@ impl EntityStatus {
             }
             return;
         }
+        fence_after_unlock();
         self.retell(kinds);
         // Whoever listens finds the marks, which are in one order with his beginning to.
         self.bell.ring_after_lock();
@@ -176,38 +192,43 @@ impl EntityStatus {
     /// True where a look at the samples has something to clear, though it finds none.
     #[inline(always)]
     pub(crate) fn tells_of_data(&self) -> bool {
-        let is_marked = |of: &Self, kind: StatusKind| {
-            of.changed.load(Ordering::SeqCst) & kind.bit() != 0 || of.fresh.load(Ordering::Acquire)
-        };
         let parent = self.parent.as_ref();
-        is_marked(self, StatusKind::DataAvailable)
-            || parent.is_some_and(|it| is_marked(it, StatusKind::DataOnReaders))
+        self.data.load(Ordering::SeqCst)
+            || self.fresh.load(Ordering::Acquire)
+            || parent.is_some_and(|it| it.data_on_readers.load(Ordering::SeqCst))
     }
 
     /// Notes that a status was read.
     pub(crate) fn clear(&self, kind: StatusKind) {
-        if kind == StatusKind::DataAvailable && self.fresh.load(Ordering::Acquire) {
-            take_back(&self.fresh);
+        match kind {
+            StatusKind::DataAvailable => self.clear_data(),
+            StatusKind::DataOnReaders => take_back_if_set(&self.data_on_readers),
+            _ => {
+                self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
+            }
         }
-        // Most often somebody has noted it before.
-        if self.changed.load(Ordering::SeqCst) & kind.bit() != 0 {
-            self.changed.fetch_and(!kind.bit(), Ordering::SeqCst);
-        }
-        if kind == StatusKind::DataAvailable
-            && let Some(parent) = &self.parent
-        {
-            parent.clear(StatusKind::DataOnReaders);
+    }
+
+    /// As [`EntityStatus::clear`] for data.
+    #[inline(always)]
+    pub(crate) fn clear_data(&self) {
+        take_back_if_set(&self.fresh);
+        take_back_if_set(&self.data);
+        if let Some(parent) = &self.parent {
+            take_back_if_set(&parent.data_on_readers);
         }
     }
 
     /// Statuses changed since they were last read.
     pub(crate) fn changed(&self) -> StatusMask {
-        let changed = StatusMask(self.changed.load(Ordering::SeqCst));
-        if self.fresh.load(Ordering::Acquire) {
-            changed | DATA
-        } else {
-            changed
+        let mut changed = StatusMask(self.changed.load(Ordering::SeqCst));
+        if self.data.load(Ordering::SeqCst) || self.fresh.load(Ordering::Acquire) {
+            changed.insert(StatusKind::DataAvailable);
         }
+        if self.data_on_readers.load(Ordering::SeqCst) {
+            changed.insert(StatusKind::DataOnReaders);
+        }
+        changed
     }
 
     /// Statuses that trigger the status condition.
@@ -363,6 +384,14 @@ impl Dispatch for EntityStatus {
                 call_at(level, StatusMask::of(kind));
             }
         }
+    }
+}
+
+/// As [`take_back`], where somebody has not done so before.
+#[inline(always)]
+fn take_back_if_set(mark: &AtomicBool) {
+    if mark.load(Ordering::SeqCst) {
+        take_back(mark);
     }
 }
 

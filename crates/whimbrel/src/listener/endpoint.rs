@@ -169,7 +169,7 @@ fn reader_callback<T: DdsType>(mut listener: Box<dyn DataReaderListener<T>>) -> 
         let reader = DataReader::<T>::of_inner(inner);
         if kinds == DATA {
             // DDS 1.4 §2.2.4.2.2: the call itself resets the status.
-            reader.inner.core.status.clear(StatusKind::DataAvailable);
+            reader.inner.core.status.clear_data();
             return listener.on_data_available(reader);
         }
         for kind in kinds.iter() {

@@ -1,7 +1,6 @@
 //! Looks into the cache of a reader, and what is taken from it.
 
 use whimbrel_base::sample::{InstanceStates, SampleState, SampleStates, ViewStates};
-use whimbrel_base::status::StatusKind;
 use whimbrel_net::poll::Signal;
 use whimbrel_proto::cache::{CachedSample, Selector};
 
@@ -37,7 +36,7 @@ impl ReaderCore {
             return Glance::More;
         }
         self.may_hold.store(false, Ordering::Release);
-        self.status.clear(StatusKind::DataAvailable);
+        self.status.clear_data();
         if let Some(signal) = self.signal.get() {
             signal.clear();
         }
@@ -71,7 +70,7 @@ impl ReaderCore {
         } else {
             cache.read(selector, out);
         }
-        self.status.clear(StatusKind::DataAvailable);
+        self.status.clear_data();
         if let Some(signal) = self.signal.get().filter(|_| !has_unread(&state)) {
             signal.clear();
         }

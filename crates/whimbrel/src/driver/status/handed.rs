@@ -16,7 +16,7 @@ impl EntityStatus {
         if self.hears_alone() {
             self.fresh.store(true, Ordering::Release);
         } else {
-            self.mark(DATA);
+            self.mark_data();
         }
     }
 
@@ -109,7 +109,7 @@ impl EntityStatus {
         let is_fresh = self.fresh.load(Ordering::Acquire);
         let shares = is_fresh && self.fresh.swap(false, Ordering::SeqCst);
         if shares {
-            self.mark(DATA);
+            self.mark_data();
             self.ring_of_data();
             // Whoever looked in between has seen neither.
             self.retell(DATA);
