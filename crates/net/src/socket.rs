@@ -176,6 +176,21 @@ impl UdpSocket {
         self.send_once(to, parts)
     }
 
+    /// As [`UdpSocket::send`], to where the socket is connected.
+    ///
+    /// # Errors
+    /// As there; [`io::ErrorKind::NotConnected`] where it is not.
+    #[inline(always)]
+    pub fn send_to_peer(&self, parts: &[&[u8]]) -> io::Result<SendOutcome> {
+        let Some(peer) = self.peer else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if self.faults.is_some() || self.tap.is_some() {
+            return self.send_watched(peer, parts);
+        }
+        self.send_named(None, parts)
+    }
+
     #[cold]
     fn send_watched(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         let fate = self
@@ -298,13 +313,17 @@ impl UdpSocket {
 
     #[inline(always)]
     fn send_once(&self, to: SocketAddr, parts: &[&[u8]]) -> io::Result<SendOutcome> {
-        let name = self.name_of(to);
+        self.send_named(self.name_of(to).as_ref(), parts)
+    }
+
+    #[inline(always)]
+    fn send_named(&self, name: Option<&SockAddr>, parts: &[&[u8]]) -> io::Result<SendOutcome> {
         if let [only] = parts
             && placing::is_short(only)
         {
-            return try_send(|| sys::send(&self.socket, only, name.as_ref()));
+            return try_send(|| sys::send(&self.socket, only, name));
         }
-        self.send_arranged(name.as_ref(), parts)
+        self.send_arranged(name, parts)
     }
 
     #[inline(never)]

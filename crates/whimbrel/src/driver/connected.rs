@@ -33,11 +33,44 @@ pub(super) struct Connected {
     changing: Mutex<()>,
 }
 
-struct Line {
+/// A socket that is connected to an address.
+pub(crate) struct Line {
     to: SocketAddr,
     socket: UdpSocket,
     /// Something left by it since it was last asked who does without.
     is_used: AtomicBool,
+    /// It is not among those by which one sends any more.
+    is_gone: AtomicBool,
+}
+
+impl Line {
+    /// Where it goes.
+    pub(super) fn to(&self) -> SocketAddr {
+        self.to
+    }
+
+    /// True while it is among those by which one sends.
+    #[inline(always)]
+    pub(super) fn is_there(&self) -> bool {
+        !self.is_gone.load(Ordering::Acquire)
+    }
+
+    /// Sends by it.
+    ///
+    /// # Errors
+    /// As of [`UdpSocket::send_to_peer`].
+    #[inline(always)]
+    pub(super) fn send(&self, parts: &[&[u8]]) -> io::Result<SendOutcome> {
+        self.note_use();
+        self.socket.send_to_peer(parts)
+    }
+
+    #[inline(always)]
+    fn note_use(&self) {
+        if !self.is_used.load(Ordering::Relaxed) {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Connected {
@@ -65,9 +98,7 @@ impl Connected {
             self.count(main, to);
             return None;
         };
-        if !line.is_used.load(Ordering::Relaxed) {
-            line.is_used.store(true, Ordering::Relaxed);
-        }
+        line.note_use();
         match send(&line.socket) {
             Ok(SendOutcome::Refused) | Err(_) => {
                 self.give_up(line);
@@ -79,7 +110,7 @@ impl Connected {
 
     /// Nobody is there any more, or the way has changed.
     #[cold]
-    fn give_up(&self, line: &Arc<Line>) {
+    pub(super) fn give_up(&self, line: &Arc<Line>) {
         self.change(&lock(&self.changing), |lines| {
             lines.retain(|it| !Arc::ptr_eq(it, line));
         });
@@ -90,6 +121,12 @@ impl Connected {
         let lines = self.lines.load();
         let line = lines.iter().find(|line| line.to == to);
         line.map(|line| f(&line.socket))
+    }
+
+    /// The one for `to`, if there is one.
+    pub(super) fn line_to(&self, to: SocketAddr) -> Option<Arc<Line>> {
+        let lines = self.lines.load();
+        lines.iter().find(|line| line.to == to).cloned()
     }
 
     /// How many there are.
@@ -114,8 +151,13 @@ impl Connected {
     }
 
     fn change(&self, _changing: &MutexGuard<'_, ()>, change: impl FnOnce(&mut Vec<Arc<Line>>)) {
-        let mut lines = Vec::clone(&self.lines.load());
+        let before = self.lines.load_full();
+        let mut lines = Vec::clone(&before);
         change(&mut lines);
+        for line in before.iter() {
+            let stays = lines.iter().any(|it| Arc::ptr_eq(it, line));
+            line.is_gone.store(!stays, Ordering::Release);
+        }
         self.lines.store(Arc::new(lines));
     }
 
@@ -165,6 +207,7 @@ impl Connected {
             to,
             socket,
             is_used: AtomicBool::new(true),
+            is_gone: AtomicBool::new(false),
         });
         self.change(&changing, |lines| {
             if let Some(at) = spared {

@@ -18,6 +18,7 @@ pub(crate) mod clock;
 pub(crate) mod compression;
 mod connected;
 pub(crate) mod contain;
+mod direct;
 pub(crate) mod engine;
 pub(crate) mod few;
 pub(crate) mod handle;

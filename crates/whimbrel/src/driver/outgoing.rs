@@ -7,7 +7,7 @@ use std::time::Duration;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::{PortUse, SendOutcome, UdpSocket};
 
-use super::connected::Connected;
+use super::connected::{Connected, Line};
 use super::network::Fittings;
 use super::opening::bind;
 use super::sync::{Arc, Mutex, OnceLock, lock};
@@ -128,6 +128,18 @@ impl Outgoing {
         let send = |socket: &UdpSocket| socket.send_segments(to, bytes, segment_bytes);
         let sent = self.by_connected(to, oversize, send);
         sent.map_or_else(|| send(&self.socket), Ok)
+    }
+
+    /// The socket that is connected to `to`, if there is one.
+    pub(crate) fn line_to(&self, to: SocketAddr) -> Option<Arc<Line>> {
+        self.connected.as_ref()?.line_to(to)
+    }
+
+    /// Sends by `line` no more.
+    pub(crate) fn give_up(&self, line: &Arc<Line>) {
+        if let Some(connected) = &self.connected {
+            connected.give_up(line);
+        }
     }
 
     #[inline(always)]

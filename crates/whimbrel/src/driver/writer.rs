@@ -32,6 +32,7 @@ pub(crate) use self::draft::Draft;
 use self::draft::LastStamp;
 use super::clock;
 use super::compression::{Packer, PlainCounts};
+use super::direct::KnownLine;
 use super::engine::Engine;
 use super::handle::handle_of;
 use super::manners::Manners;
@@ -103,6 +104,7 @@ pub(crate) struct WriterState {
     /// What readers were asked about when whoever wrote looked for the answer last.
     looked_for: Option<SequenceNumber>,
     last_stamp: LastStamp,
+    line: KnownLine,
 }
 
 impl WriterState {
@@ -220,6 +222,7 @@ impl WriterCore {
                 handed: Handed::default(),
                 looked_for: None,
                 last_stamp: LastStamp::default(),
+                line: KnownLine::default(),
             }),
             bell: Arc::clone(&status.bell),
             status,
@@ -426,6 +429,7 @@ impl WriterCore {
         let mut state = self.lock();
         self.transmit_before_readers_change(&mut state, now);
         state.machine.handle_unmatched(now, reader, lost);
+        state.line.clear();
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
         state.confirmed.remove(&reader);
         let mut changed = StatusMask::NONE;

@@ -2,19 +2,35 @@
 
 use std::net::SocketAddr;
 
+use whimbrel_base::locator::Locator;
 use whimbrel_net::socket::{OversizePolicy, SendOutcome, UdpSocket};
 
 use super::{Group, PATHS_MAX, Sockets};
+use crate::driver::connected::Line;
 use crate::driver::joined::Joined;
 use crate::driver::outgoing::{Outgoing, Oversize, Way};
 use crate::driver::sync::atomic::Ordering;
-use crate::driver::sync::lock;
+use crate::driver::sync::{Arc, lock};
 
 impl Sockets {
     /// The socket by which one sends to `to`.
     pub(in crate::driver) fn main(&self, to: SocketAddr) -> Option<&Outgoing> {
         let main = if to.is_ipv4() { &self.v4 } else { &self.v6 };
         main.as_ref()
+    }
+
+    /// The socket that is connected to `to`, if there is one.
+    pub(in crate::driver) fn line_to(&self, to: &Locator) -> Option<Arc<Line>> {
+        let to = to.to_socket_addr()?;
+        self.main(to)?.line_to(to)
+    }
+
+    /// Sends by `line` no more.
+    #[cold]
+    pub(in crate::driver) fn give_up(&self, line: &Arc<Line>) {
+        if let Some(main) = self.main(line.to()) {
+            main.give_up(line);
+        }
     }
 
     #[inline(never)]
@@ -121,7 +137,7 @@ impl Sockets {
     }
 
     /// So many datagrams have left, of so many octets together.
-    pub(super) fn note_sent(&self, count: usize, bytes: usize) {
+    pub(in crate::driver) fn note_sent(&self, count: usize, bytes: usize) {
         self.sent.fetch_add(count as u64, Ordering::Relaxed);
         self.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }

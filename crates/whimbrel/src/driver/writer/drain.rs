@@ -6,6 +6,7 @@ use whimbrel_proto::writer::WriterEvent;
 use super::{WriterCore, WriterState};
 use crate::driver::clock;
 use crate::driver::contain::contain;
+use crate::driver::direct::DirectOutbox;
 use crate::driver::outbox::SocketOutbox;
 use crate::driver::sharing::Shared;
 use crate::driver::status::News;
@@ -128,10 +129,11 @@ impl WriterCore {
         if !state.handed.is_empty() || state.waiting_bytes != 0 || state.wants_trim() {
             return false;
         }
-        let mut outbox = SocketOutbox::user(&self.sockets);
-        let is_sent = state.machine.transmit_alone(now, &mut outbox);
+        let WriterState { machine, line, .. } = state;
+        let mut outbox = DirectOutbox::new(&self.sockets, line);
+        let is_sent = machine.transmit_alone(now, &mut outbox);
         if outbox.was_full() {
-            state.machine.note_full();
+            machine.note_full();
         }
         is_sent
     }
