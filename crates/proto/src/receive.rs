@@ -13,7 +13,7 @@ use whimbrel_wire::message::{RawSubmessage, Submessage, Submessages};
 use whimbrel_wire::packed_message;
 use whimbrel_wire::parameter::ParameterList;
 use whimbrel_wire::submessage::{
-    Content, Data, DataBatch, DataFrag, InfoTimestamp, SubmessageKind,
+    Content, Data, DataBatch, DataFrag, InfoTimestamp, SubmessageKind, TimedData,
 };
 
 use crate::change::ChangeKind;
@@ -294,6 +294,16 @@ impl<'a> Alike<'a> {
             payload: next.payload,
         };
         Some(((next.writer, next.reader), alike))
+    }
+}
+
+impl<'a> From<&TimedData<'a>> for Alike<'a> {
+    fn from(usual: &TimedData<'a>) -> Self {
+        Self {
+            number: usual.number,
+            timestamp: usual.timestamp,
+            payload: usual.payload,
+        }
     }
 }
 

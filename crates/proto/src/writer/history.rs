@@ -229,8 +229,8 @@ impl HistoryCache {
         sequence
     }
 
-    /// True where one change is kept and nothing besides, of data of `instance`, whose payloads keep
-    /// `bytes` octets.
+    /// True where one change is kept and nothing besides, of data of `instance`, of which the
+    /// payloads keep `bytes` octets.
     #[inline(always)]
     pub(super) fn has_only(&self, instance: InstanceHandle, bytes: usize) -> bool {
         let (Some(slot), 1) = (self.slots.front(), self.slots.len()) else {

@@ -7,21 +7,18 @@ use whimbrel_base::cursor::{Endian, ReadCursor, WriteCursor, padding};
 use whimbrel_base::guid::EntityId;
 use whimbrel_base::reject::{Reject, RejectKind};
 use whimbrel_base::sequence::SequenceNumber;
-use whimbrel_base::time::Timestamp;
 
-use super::frame::{FLAG_ENDIAN, SubmessageKind, body_cursor, compose_words, flag, stated_len};
-use crate::field::{
-    read_entity_id, read_valid_sequence_number, sequence_number_words, timestamp_words,
-};
+use super::frame::{SubmessageKind, body_cursor, compose_words, flag};
+use crate::field::{read_entity_id, read_valid_sequence_number, sequence_number_words};
 use crate::parameter::ParameterList;
 
 const FLAG_INLINE_QOS: u8 = 0x02;
-const FLAG_DATA: u8 = 0x04;
+pub(super) const FLAG_DATA: u8 = 0x04;
 const FLAG_KEY: u8 = 0x08;
 const FLAG_NON_STANDARD: u8 = 0x10;
 
 /// Octets from behind the field octetsToInlineQos to the inline QoS.
-const TO_INLINE_QOS: u16 = 16;
+pub(super) const TO_INLINE_QOS: u16 = 16;
 
 /// What the payload of a [`Data`] or [`DataFrag`](super::DataFrag) is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -130,34 +127,6 @@ impl<'a> Data<'a> {
     }
 }
 
-/// INFO_TS with `time` and the head of a DATA of `writer` to all readers, with nothing but a sample
-/// of `payload_len` octets that the caller sends behind it: little-endian, what
-/// [`InfoTimestamp::compose`](super::InfoTimestamp::compose) and [`Data::compose_head`] append, in
-/// one piece. The payload is to be padded to a multiple of four. RTPS 2.5 §9.4.5.12, §9.4.5.4.
-#[inline(always)]
-pub fn timed_head(
-    time: Timestamp,
-    writer: EntityId,
-    number: SequenceNumber,
-    payload_len: usize,
-) -> [[u8; 4]; 9] {
-    const LITTLE: Endian = Endian::Little;
-    const HEAD_LEN: usize = 20;
-    const TIME: [u8; 4] = [SubmessageKind::INFO_TS.0, FLAG_ENDIAN, 8, 0];
-    let [seconds, fraction] = timestamp_words(LITTLE, time);
-    let [high, low] = sequence_number_words(LITTLE, number);
-    let padded = payload_len.saturating_add(padding(payload_len, 4));
-    let [first, second] = LITTLE.u16_bytes(stated_len(padded.saturating_add(HEAD_LEN)));
-    let flags = FLAG_ENDIAN | FLAG_DATA;
-    let data = [SubmessageKind::DATA.0, flags, first, second];
-    let [to, inline_qos] = LITTLE.u16_bytes(TO_INLINE_QOS);
-    let offset = [0, 0, to, inline_qos];
-    let readers = EntityId::UNKNOWN.0;
-    [
-        TIME, seconds, fraction, data, offset, readers, writer.0, high, low,
-    ]
-}
-
 /// Reads extraFlags and octetsToInlineQos; returns how many octets beyond the `known` ones lie
 /// in front of the inline QoS: fields of a later minor version, to be skipped. RTPS 2.5 §9.4.5.4.2.
 pub(super) fn skip_to_known(cursor: &mut ReadCursor<'_>, known: u16) -> Result<usize, Reject> {
@@ -211,7 +180,6 @@ mod tests {
     use super::*;
     use crate::message::Submessage;
     use crate::parameter::{ParameterId, ParameterListWriter};
-    use crate::submessage::InfoTimestamp;
     use crate::testing::{only, refused, round_trip};
 
     // The plain sample of a Connext-style writer: user writer 0x80000002 to anybody, number 1.
@@ -260,21 +228,6 @@ mod tests {
             gathered.extend_from_slice(payload);
             gathered.resize(gathered.len() + padding, 0);
             assert_eq!(gathered, whole);
-        }
-    }
-
-    #[test]
-    fn a_timed_head_is_what_the_two_append_one_after_the_other() {
-        let times = [0, 1, 1_500_000_000, -1, i64::MAX].map(Timestamp);
-        let lens = [1, 4, 4095, 65_515, 65_516, 70_000];
-        for (time, len) in times.into_iter().zip(lens).chain([(times[2], lens[5])]) {
-            let number = SequenceNumber(0x1_0000_0000 + time.0 % 1000);
-            let data = Data { number, ..golden() };
-            let mut out = Vec::new();
-            InfoTimestamp { time: Some(time) }.compose(&mut out, Endian::Little);
-            data.compose_head(&mut out, Endian::Little, len);
-            let head = timed_head(time, data.writer, number, len);
-            assert_eq!(head.as_flattened(), out, "{time:?} {len}");
         }
     }
 

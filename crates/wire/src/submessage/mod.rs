@@ -23,9 +23,10 @@ pub mod info_src;
 pub mod info_ts;
 pub mod nack_frag;
 pub mod pad;
+mod timed_data;
 
 pub use acknack::AckNack;
-pub use data::{Content, Data, timed_head};
+pub use data::{Content, Data};
 pub use data_batch::{BatchedSample, BatchedSamples, BatchedSamplesWriter, DataBatch};
 pub use data_frag::DataFrag;
 pub use frame::SubmessageKind;
@@ -41,3 +42,4 @@ pub use info_src::InfoSource;
 pub use info_ts::InfoTimestamp;
 pub use nack_frag::NackFrag;
 pub use pad::Pad;
+pub use timed_data::{TimedData, timed_head};

@@ -12,6 +12,7 @@ use whimbrel_net::socket::Datagram;
 use whimbrel_proto::Heard;
 use whimbrel_proto::receive::{Inbound, MessageReceiver, Target};
 use whimbrel_wire::packed_message::PackedMessage;
+use whimbrel_wire::submessage::TimedData;
 
 use super::ParticipantCore;
 use crate::driver::clock;
@@ -116,15 +117,8 @@ impl ParticipantCore {
         rest: &mut MessageReceiver<'a>,
     ) -> Option<Option<Result<Inbound<'a>, Reject>>> {
         let source = rest.source();
-        let pick = |(writer, reader): (EntityId, EntityId)| {
-            if writer.is_builtin() || reader.is_builtin() {
-                return None;
-            }
-            let core = match (reader, peer.readers_of(writer)) {
-                (EntityId::UNKNOWN, [only]) => only,
-                (EntityId::UNKNOWN, _) => return None,
-                (one, _) => routing.readers().get(&one)?,
-            };
+        let pick = |(writer, reader)| {
+            let core = only_reader((routing, peer), writer, reader)?;
             Some((core, (Guid::new(source, writer), reader)))
         };
         let ((core, ids), first) = rest.next_plain(pick)?;
@@ -168,8 +162,102 @@ impl ParticipantCore {
     }
 }
 
+/// The one reader of ours that data of `writer` of `peer` for `reader` is for; `None` where it is
+/// for several or for discovery.
+#[inline(always)]
+fn only_reader<'a>(
+    (routing, peer): (&'a Routing, &'a Peer),
+    writer: EntityId,
+    reader: EntityId,
+) -> Option<&'a Arc<ReaderCore>> {
+    if writer.is_builtin() || reader.is_builtin() {
+        return None;
+    }
+    match (reader, peer.readers_of(writer)) {
+        (EntityId::UNKNOWN, [only]) => Some(only),
+        (EntityId::UNKNOWN, _) => None,
+        (one, _) => routing.readers().get(&one),
+    }
+}
+
 impl Receive for ParticipantCore {
     fn receive(&self, now: Instant, datagram: &Datagram) {
+        let usual = TimedData::parse(&datagram.payload);
+        let is_taken = usual.is_some_and(|it| self.receive_usual(now, datagram, &it));
+        if !is_taken {
+            self.receive_any(now, datagram);
+        }
+    }
+
+    fn settle(&self) {
+        if self.unsettled.load(Ordering::Relaxed) {
+            self.settle_now();
+        }
+    }
+
+    fn follow_interfaces(&self, existing: &[Interface]) {
+        let news = self.sockets.take_path_news();
+        let selected = self.network.select(existing);
+        let moved = {
+            let mut interfaces = lock(&self.interfaces);
+            let moved = *interfaces != selected;
+            interfaces.clone_from(&selected);
+            moved
+        };
+        if moved {
+            for socket in self.sockets.follow(&self.network, &selected) {
+                // Without descriptors left it stays deaf; peers and probing still work.
+                let _ = self.listen(&socket);
+            }
+        }
+        if moved || news {
+            let addresses = self.sockets.addresses(&self.network, &selected);
+            self.change(|control, now| control.handle_addresses(now, addresses));
+        }
+    }
+
+    #[cold]
+    fn note_receive_error(&self, _error: &io::Error) {
+        self.receive_errors.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl ParticipantCore {
+    /// As [`Receive::receive`] of `datagram`, which is a sample, where that is for one reader of
+    /// ours that is matched with its writer; false where it is to be looked at part by part.
+    #[inline(always)]
+    fn receive_usual(&self, now: Instant, datagram: &Datagram, usual: &TimedData<'_>) -> bool {
+        if datagram.truncated || self.unsettled.load(Ordering::Relaxed) {
+            return false;
+        }
+        let routing = self.routing.load();
+        let Some(peer) = routing.peer(usual.source) else {
+            return false;
+        };
+        let Some(core) = only_reader((&routing, peer), usual.writer, usual.reader) else {
+            return false;
+        };
+        if let Some(heard) = &peer.heard {
+            heard.note(now);
+        }
+        let payload = &datagram.payload;
+        let arrival = Arrival {
+            now,
+            wall: clock::wall_at(now),
+            datagram: payload,
+            bundle: None,
+            may_stay: !datagram.is_held_up && self.has_plenty_for(payload),
+        };
+        let from = Guid::new(usual.source, usual.writer);
+        if let Err(reject) = core.receive_alone(arrival, from, &usual.into()) {
+            self.reject(reject);
+        }
+        true
+    }
+
+    /// As [`Receive::receive`], part by part.
+    #[inline(never)]
+    fn receive_any(&self, now: Instant, datagram: &Datagram) {
         if datagram.truncated {
             self.reject(Reject::new(RejectKind::Length, 0));
             return;
@@ -211,40 +299,6 @@ impl Receive for ParticipantCore {
         }
     }
 
-    fn settle(&self) {
-        if self.unsettled.load(Ordering::Relaxed) {
-            self.settle_now();
-        }
-    }
-
-    fn follow_interfaces(&self, existing: &[Interface]) {
-        let news = self.sockets.take_path_news();
-        let selected = self.network.select(existing);
-        let moved = {
-            let mut interfaces = lock(&self.interfaces);
-            let moved = *interfaces != selected;
-            interfaces.clone_from(&selected);
-            moved
-        };
-        if moved {
-            for socket in self.sockets.follow(&self.network, &selected) {
-                // Without descriptors left it stays deaf; peers and probing still work.
-                let _ = self.listen(&socket);
-            }
-        }
-        if moved || news {
-            let addresses = self.sockets.addresses(&self.network, &selected);
-            self.change(|control, now| control.handle_addresses(now, addresses));
-        }
-    }
-
-    #[cold]
-    fn note_receive_error(&self, _error: &io::Error) {
-        self.receive_errors.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl ParticipantCore {
     #[cold]
     fn settle_now(&self) {
         if self.unsettled.swap(false, Ordering::Relaxed) {

@@ -83,6 +83,20 @@ impl ReaderCore {
         next
     }
 
+    /// The sample `alone` of the matched writer `from`, which is all of its message.
+    #[inline(always)]
+    pub(crate) fn receive_alone(
+        &self,
+        arrival: Arrival<'_>,
+        from: Guid,
+        alone: &Alike<'_>,
+    ) -> Result<(), Reject> {
+        let mut state = self.lock_for(arrival);
+        let said = state.take_in(arrival, from, alone);
+        self.drain(state, arrival.now);
+        said
+    }
+
     /// As [`ReaderCore::receive_all`], where the first is `first`, of `from`.
     pub(crate) fn receive_plain<'a>(
         &self,
