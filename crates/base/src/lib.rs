@@ -3,10 +3,10 @@
 //! Identities ([`guid`], [`sequence`], [`instance`]), time ([`time`]), addresses ([`locator`]),
 //! QoS policies with their request/offered rules ([`qos`]), statuses ([`status`]), what readers
 //! tell of samples ([`sample`]), limits ([`limits`], [`budget`], [`bucket`]), tables and sets
-//! ([`sorted`], [`table`], [`ranges`]), what is due next ([`agenda`]) and how long answers take
-//! ([`patience`]), the checked byte cursors that all parsing goes through ([`cursor`]), shared and
-//! pooled buffers ([`buffer`]), copies of many octets ([`copying`]) and the reasons for which bytes
-//! are refused ([`reject`]).
+//! ([`sorted`], [`table`], [`ranges`]), what is due next ([`agenda`]), how fast events come
+//! ([`streak`], [`rate`]) and how long answers take ([`patience`]), the checked byte cursors that
+//! all parsing goes through ([`cursor`]), shared and pooled buffers ([`buffer`]), copies of many
+//! octets ([`copying`]) and the reasons for which bytes are refused ([`reject`]).
 //!
 //! This crate depends on nothing, reads no clock, opens no socket and never panics on bytes from
 //! outside.
@@ -49,6 +49,7 @@ pub mod locator;
 pub mod patience;
 pub mod qos;
 pub mod ranges;
+pub mod rate;
 pub mod reject;
 pub mod sample;
 pub mod sequence;

@@ -7,11 +7,11 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use whimbrel_base::rate::{Rate, Share, SharedRate};
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::streak::Streak;
 use whimbrel_base::time::{Duration, Instant};
 
-use super::rate::{Rate, Share, SharedRate};
 use crate::message::MessageBuilder;
 
 /// Bundles that form by themselves, in octets of message at most.

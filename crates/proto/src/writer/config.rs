@@ -6,11 +6,11 @@ use whimbrel_base::bucket::FlowLimits;
 use whimbrel_base::budget::Budget;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::qos::CompressionIds;
+use whimbrel_base::rate::SharedRate;
 use whimbrel_base::time::Duration;
 
 use super::batch::BatchLimits;
 use super::bundle::Bundling;
-use super::rate::SharedRate;
 
 /// Settings of a [`super::Writer`].
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use whimbrel_base::streak::Streak;
-use whimbrel_base::time::{Duration, Instant};
+use crate::streak::Streak;
+use crate::time::{Duration, Instant};
 
 /// What sending takes before it was measured, and the bounds of what is believed.
 const SEND_COST: Duration = Duration::from_micros(5);
@@ -31,7 +31,7 @@ fn ready_at(streak: Streak, now: Instant, cost: Duration) -> Instant {
 
 /// How fast changes of a writer come, and how fast they could leave.
 #[derive(Debug)]
-pub(super) struct Rate {
+pub struct Rate {
     /// When the last one was written, or had been sent.
     ready_at: Instant,
     /// What sending takes.
@@ -61,7 +61,7 @@ impl Default for Rate {
 impl Rate {
     /// A change is written, `pressed` where it had to wait for room before, and by now `heard` has
     /// arrived there, see [`Streak::with_heard`]; how it goes on.
-    pub(super) fn note(&mut self, now: Instant, pressed: bool, heard: u32) -> Streak {
+    pub fn note(&mut self, now: Instant, pressed: bool, heard: u32) -> Streak {
         let pause = if core::mem::take(&mut self.was_full) {
             // However long it was: what came before it still fills the socket.
             Duration::ZERO
@@ -76,22 +76,22 @@ impl Rate {
     }
 
     /// True where what sending takes was not measured for long.
-    pub(super) fn wants_measuring(&self) -> bool {
+    pub fn wants_measuring(&self) -> bool {
         self.unmeasured >= UNMEASURED_MAX
     }
 
     /// A change waited, and no other came.
-    pub(super) fn note_alone(&mut self) {
+    pub fn note_alone(&mut self) {
         self.streak = self.streak.alone();
     }
 
     /// Changes waited and left together.
-    pub(super) fn note_company(&mut self) {
+    pub fn note_company(&mut self) {
         self.streak = self.streak.company();
     }
 
     /// Changes were sent from `began` to `ended`.
-    pub(super) fn note_departure(&mut self, began: Instant, ended: Instant) {
+    pub fn note_departure(&mut self, began: Instant, ended: Instant) {
         self.ready_at = ended;
         self.unmeasured = 0;
         let took = ended.since(began).min(SEND_COST_MAX).max(SEND_COST_MIN);
@@ -99,13 +99,13 @@ impl Rate {
     }
 
     /// The last to leave found no room at the socket and had to wait for it.
-    pub(super) fn note_full(&mut self) {
+    pub fn note_full(&mut self) {
         self.was_full = true;
     }
 
     /// What is written next was compressed alone, which took so long: it could not have come
     /// sooner.
-    pub(super) fn note_packing(&mut self, took: Duration) {
+    pub fn note_packing(&mut self, took: Duration) {
         if took.is_zero() {
             return;
         }
@@ -115,22 +115,23 @@ impl Rate {
     }
 
     /// True where the next change is one too many unless there is a pause before it.
-    pub(super) fn is_nearly_high(&self) -> bool {
+    pub fn is_nearly_high(&self) -> bool {
         self.streak.is_high_after(1)
     }
 
-    pub(super) fn is_high(&self) -> bool {
+    /// True where changes come faster than they can be sent.
+    pub fn is_high(&self) -> bool {
         self.streak.is_high()
     }
 
     /// True where no more changes are likely to come for now.
-    pub(super) fn is_burst_over(&self) -> bool {
+    pub fn is_burst_over(&self) -> bool {
         self.streak.is_burst_over()
     }
 
     /// What it takes to send a change alone. To compress it counts twice: those that leave
     /// together also come out smaller.
-    pub(super) fn cost(&self) -> Duration {
+    pub fn cost(&self) -> Duration {
         self.cost.plus(self.packing.times(2))
     }
 }
@@ -161,19 +162,13 @@ impl Default for SharedRate {
 
 impl SharedRate {
     /// True where there is one writer, which knows its own rate.
-    pub(super) fn is_of_one(&self) -> bool {
+    pub fn is_of_one(&self) -> bool {
         self.writers.load(Ordering::Relaxed) <= 1
     }
 
     /// A change for `destination` is written, sending it takes `cost`, and by now `heard` has
     /// arrived there; how it goes on.
-    pub(super) fn note(
-        &self,
-        now: Instant,
-        destination: u64,
-        cost: Duration,
-        heard: u32,
-    ) -> Streak {
+    pub fn note(&self, now: Instant, destination: u64, cost: Duration, heard: u32) -> Streak {
         let before = Instant(self.ready_at.load(Ordering::Relaxed));
         let is_same = self.destination.load(Ordering::Relaxed) == destination;
         if !is_same {
@@ -193,17 +188,17 @@ impl SharedRate {
     }
 
     /// A change waited, and no other came.
-    pub(super) fn note_alone(&self) {
+    pub fn note_alone(&self) {
         self.change(Streak::alone);
     }
 
     /// Changes of several writers waited and left together.
-    pub(super) fn note_company(&self) {
+    pub fn note_company(&self) {
         self.change(Streak::company);
     }
 
     /// True where no more changes are likely to come for now.
-    pub(super) fn is_burst_over(&self) -> bool {
+    pub fn is_burst_over(&self) -> bool {
         Streak::of_words(self.words()).is_burst_over()
     }
 
@@ -225,17 +220,18 @@ impl SharedRate {
     }
 
     /// Some have left by `ended`.
-    pub(super) fn note_departure(&self, ended: Instant) {
+    pub fn note_departure(&self, ended: Instant) {
         self.ready_at.store(ended.0, Ordering::Relaxed);
     }
 }
 
 /// A writer's part in the rate of its participant.
 #[derive(Debug)]
-pub(super) struct Share(Arc<SharedRate>);
+pub struct Share(Arc<SharedRate>);
 
 impl Share {
-    pub(super) fn of(rate: Arc<SharedRate>) -> Self {
+    /// One more writer has a part in `rate`, while the value lives.
+    pub fn of(rate: Arc<SharedRate>) -> Self {
         rate.writers.fetch_add(1, Ordering::Relaxed);
         Self(rate)
     }
@@ -257,7 +253,7 @@ impl Drop for Share {
 
 #[cfg(test)]
 mod tests {
-    use whimbrel_base::streak::{PATIENCE_MAX, PATIENCE_MIN};
+    use crate::streak::{PATIENCE_MAX, PATIENCE_MIN};
 
     use super::*;
 
