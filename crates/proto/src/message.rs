@@ -13,15 +13,17 @@ use core::ops::Range;
 use whimbrel_base::buffer::{GatheredBytes, SharedBytes};
 use whimbrel_base::copying;
 use whimbrel_base::cursor::{Endian, padding};
-use whimbrel_base::guid::GuidPrefix;
+use whimbrel_base::guid::{EntityId, GuidPrefix};
 use whimbrel_base::locator::Locator;
 use whimbrel_base::sequence::{Count, SequenceNumber};
 use whimbrel_base::time::Timestamp;
 use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::header::Header;
+use whimbrel_wire::submessage::timed_head;
 
 use crate::outbox::{Outbox, PlainSamples};
 use crate::packing::Packing;
+use crate::writer::Change;
 
 /// Byte order of what we send.
 pub(crate) const ENDIAN: Endian = Endian::Little;
@@ -122,6 +124,42 @@ impl MessageBuilder {
             self.leave_in_parts(to, outbox);
         }
         self.clear_alone();
+    }
+
+    /// Whether [`MessageBuilder::send_large`] is the way of a payload: most of it is not copied,
+    /// and the rest is little.
+    #[inline(always)]
+    pub(crate) fn is_large(payload: &GatheredBytes) -> bool {
+        let [before, most, after] = payload.in_order();
+        let others = before.len().saturating_add(after.len());
+        most.len() > COPIED_BYTES_MAX && others <= COPIED_BYTES_MAX
+    }
+
+    /// Sends a message with nothing but the data of `change`, which is [large], to `to`, where none
+    /// was begun.
+    ///
+    /// [large]: MessageBuilder::is_large
+    pub(crate) fn send_large(
+        &mut self,
+        writer: EntityId,
+        change: &Change,
+        to: &[Locator],
+        outbox: &mut impl Outbox,
+    ) {
+        let len = change.payload.len();
+        let head = timed_head(change.timestamp, writer, change.sequence, len);
+        let [before, most, after] = change.payload.in_order();
+        self.scratch.extend_from_slice(head.as_flattened());
+        self.scratch.extend_from_slice(before);
+        let end = self.scratch.len();
+        append_padded(&mut self.scratch, after, padding(len, 4));
+        let (head, tail) = self.scratch.split_at_checked(end).unwrap_or_default();
+        if tail.is_empty() {
+            outbox.send(to, &[head, most]);
+        } else {
+            outbox.send(to, &[head, most, tail]);
+        }
+        self.scratch.truncate(Header::LEN);
     }
 
     /// Starts over as all messages begin.

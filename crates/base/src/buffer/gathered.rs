@@ -48,6 +48,17 @@ impl GatheredBytes {
         self.amid.is_empty().then_some(&*self.around)
     }
 
+    /// All of them: those before the most of them, these, and those after them.
+    #[inline(always)]
+    pub fn in_order(&self) -> [&[u8]; 3] {
+        let around: &[u8] = &self.around;
+        if self.amid.is_empty() {
+            return [&[], around, &[]];
+        }
+        let (before, after) = around.split_at_checked(self.at).unwrap_or((around, &[]));
+        [before, &self.amid, after]
+    }
+
     /// Those in `range`, as far as there are so many, where they lie in one place.
     #[inline]
     pub fn get(&self, range: Range<usize>) -> Option<&[u8]> {

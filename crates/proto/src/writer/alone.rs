@@ -6,6 +6,7 @@ use whimbrel_base::time::Instant;
 
 use super::Writer;
 use super::change::{Change, NewChange, slab_bytes};
+use super::gather::HEARTBEAT_BYTES;
 use super::push::keep;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
@@ -56,17 +57,46 @@ impl Writer {
         if !self.is_usual(change) {
             return false;
         }
-        let (sequence, entity) = (change.sequence, self.config.guid.entity);
-        let mut message = MessageBuilder::lent_by(&mut self.message, self.config.guid.prefix);
-        message.begin_alone();
-        message.first_data(entity, change);
+        let (sequence, is_large) = (change.sequence, MessageBuilder::is_large(&change.payload));
         self.pushed = sequence;
         self.count_pushed(1);
         self.departed = true;
-        self.piggyback(now, &mut message, outbox);
+        match self.tells_along(now) {
+            None if is_large => self.send_large_alone(outbox),
+            told => self.send_alone(now, told, outbox),
+        }
+        true
+    }
+
+    /// Sends the newest change with a heartbeat, as [`Writer::put_on_top`] is `told`, or without.
+    #[inline(always)]
+    fn send_alone(&mut self, now: Instant, told: Option<(bool, bool)>, outbox: &mut impl Outbox) {
+        let Some(change) = self.history.newest_of_all() else {
+            return;
+        };
+        let guid = self.config.guid;
+        let mut message = MessageBuilder::lent_by(&mut self.message, guid.prefix);
+        message.begin_alone();
+        message.first_data(guid.entity, change);
+        if let Some(how) = told {
+            self.leave_room(HEARTBEAT_BYTES, &mut message, outbox);
+            self.put_on_top(now, &mut message, how);
+        }
         message.leave_alone(self.audience.destinations(), outbox);
         keep(&mut self.message, message);
-        true
+    }
+
+    /// Sends the newest change from where most of it lies.
+    #[inline(never)]
+    fn send_large_alone(&mut self, outbox: &mut impl Outbox) {
+        let Some(change) = self.history.newest_of_all() else {
+            return;
+        };
+        let guid = self.config.guid;
+        let mut message = MessageBuilder::lent_by(&mut self.message, guid.prefix);
+        message.begin_alone();
+        message.send_large(guid.entity, change, self.audience.destinations(), outbox);
+        keep(&mut self.message, message);
     }
 
     /// True where all readers get changes in one form and at once, by messages that nobody

@@ -20,15 +20,23 @@ const OWN_HEARTBEATS_MAX: usize = 8;
 
 impl Writer {
     /// Adds a heartbeat to a message of new changes, asking for an answer where history fills up.
-    #[inline(always)]
     pub(super) fn piggyback(
         &mut self,
         now: Instant,
         message: &mut MessageBuilder,
         outbox: &mut impl Outbox,
     ) {
+        if let Some(how) = self.tells_along(now) {
+            self.leave_room(HEARTBEAT_BYTES, message, outbox);
+            self.put_on_top(now, message, how);
+        }
+    }
+
+    /// Whether a heartbeat is to leave with new changes, as [`Writer::put_on_top`] adds it.
+    #[inline(always)]
+    pub(super) fn tells_along(&mut self, now: Instant) -> Option<(bool, bool)> {
         if !self.audience.holds_history() {
-            return;
+            return None;
         }
         let timer = &self.heartbeat;
         let limited = self.config.depth.is_none();
@@ -47,16 +55,13 @@ impl Writer {
         let ask = ask || (self.pushes.last() == self.pushed && self.wants_room_soon());
         let along = self.may_ask_along(now);
         let ask = ask || along;
-        if ask || is_due {
-            self.leave_room(HEARTBEAT_BYTES, message, outbox);
-            self.put_on_top(now, message, (ask, along));
-        }
+        (ask || is_due).then_some((ask, along))
     }
 
     /// Adds a heartbeat to a message of new changes, which may `ask`, and so `along` with them in
     /// place of the periodic one.
     #[inline(never)]
-    fn put_on_top(
+    pub(super) fn put_on_top(
         &mut self,
         now: Instant,
         message: &mut MessageBuilder,

@@ -7,6 +7,7 @@ use alloc::string::String;
 use super::*;
 use crate::tests::random::Random;
 use crate::writer::Bundling;
+use whimbrel_base::buffer::GatheredBytes;
 
 /// A writer, what it has sent and whether it may take the usual way.
 struct Side {
@@ -16,6 +17,8 @@ struct Side {
     /// How often it took the usual way, and how often what was written took over.
     alone: usize,
     taken_over: usize,
+    /// How much of it was large.
+    large: usize,
 }
 
 impl Side {
@@ -26,6 +29,7 @@ impl Side {
             may_be_usual,
             alone: 0,
             taken_over: 0,
+            large: 0,
         }
     }
 
@@ -43,6 +47,7 @@ impl Side {
         let timeout = self.writer.poll_timeout();
         if self.may_be_usual && self.writer.transmit_alone(now, &mut self.sent) {
             self.alone += 1;
+            self.large += usize::from(self.sent.0.last().is_some_and(|it| it.len() > 4500));
             assert_eq!(self.writer.poll_timeout(), timeout);
             assert_eq!(self.writer.poll_event(), None);
             return vec![];
@@ -82,7 +87,7 @@ fn random_reader(random: &mut Random) -> MatchedReader {
     reader.guid.prefix.0[0] = random.below(3) as u8;
     reader.expects_inline_qos = random.below(16) == 0;
     reader.receive_buffer_bytes = [0, 200_000][random.below(2) as usize];
-    reader.message_bytes_max = [1472, 65_507][random.below(2) as usize];
+    reader.message_bytes_max = [1472, 65_507, 65_507][random.below(3) as usize];
     reader
 }
 
@@ -95,8 +100,14 @@ fn random_step(random: &mut Random, count: i32, last: i64) -> Step {
                 1 => ChangeKind::Unregistered,
                 _ => ChangeKind::Alive,
             };
-            let bytes = [4, 4, 4, 8, 1300, 1500, 5000, 0][random.below(8) as usize];
-            let payload = SharedBytes::from_vec(vec![7; bytes]).into();
+            let bytes = [4, 4, 4, 8, 1300, 1500, 5001, 0][random.below(8) as usize];
+            let mut payload = SharedBytes::from_vec(vec![7; bytes]).into();
+            if random.below(4) == 0 {
+                let [before, after] = [4, 4400].map(|it| random.below(it) as usize);
+                let amid = SharedBytes::from_vec(vec![8; 4400 + before]);
+                let around = SharedBytes::from_vec(vec![7; before + after / 1000]);
+                payload = GatheredBytes::new(around, before, amid);
+            }
             Step::Write(NewChange {
                 payload,
                 ..keyed(kind, instance)
@@ -142,9 +153,9 @@ fn take(side: &mut Side, now: Instant, (step, from): (Step, Guid), drains: bool)
     format!("{said} {events:?} {:?}", side.seen())
 }
 
-/// Lets the same happen to both; how often the usual way was taken, and how often what was written
-/// took over.
-fn run(seed: u64) -> (usize, usize) {
+/// Lets the same happen to both; how often the usual way was taken, how often what was written took
+/// over, and how often what left so was large.
+fn run(seed: u64) -> [usize; 3] {
     let mut random = Random::new(seed);
     let mut config = writer(|_| {}).config().clone();
     config.depth = [Some(1), Some(1), Some(3), None][random.below(4) as usize];
@@ -177,13 +188,13 @@ fn run(seed: u64) -> (usize, usize) {
         let took = take(one, now, (step.clone(), from), drains);
         assert_eq!(took, take(other, now, (step, from), drains), "{case}");
     }
-    (sides[0].alone, sides[0].taken_over)
+    let usual = &sides[0];
+    [usual.alone, usual.taken_over, usual.large]
 }
 
 #[test]
 fn whichever_way_a_change_takes_the_same_leaves_and_the_same_follows() {
     let ways: Vec<_> = (0..400).map(run).collect();
-    let alone: usize = ways.iter().map(|it| it.0).sum();
-    let taken_over: usize = ways.iter().map(|it| it.1).sum();
-    assert!(alone > 400 && taken_over > 400, "{alone} {taken_over}");
+    let counts = [0, 1, 2].map(|at| ways.iter().map(|it| it[at]).sum::<usize>());
+    assert!(counts.iter().all(|it| *it > 200), "{counts:?}");
 }

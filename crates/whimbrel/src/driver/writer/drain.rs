@@ -126,7 +126,8 @@ impl WriterCore {
     /// [`WriterCore::follow_alone`] is left; false where [`WriterCore::drain`] has to look.
     #[inline(always)]
     pub(super) fn transmit_alone(&self, state: &mut WriterState, now: Instant) -> bool {
-        if !state.handed.is_empty() || state.waiting_bytes != 0 || state.wants_trim() {
+        let due_at = Instant(self.due_at.load(Ordering::SeqCst));
+        if !state.handed.is_empty() || state.waiting_bytes != 0 || !state.trims_later(now, due_at) {
             return false;
         }
         let WriterState { machine, line, .. } = state;

@@ -58,8 +58,15 @@ impl WriterState {
         self.wants_trim().then_some(self.trim_at)
     }
 
+    /// True where slabs need not be given back at `now`, and whoever looks next, at `due_at`, is
+    /// early enough for that.
+    #[inline(always)]
+    pub(super) fn trims_later(&self, now: Instant, due_at: Instant) -> bool {
+        !self.wants_trim() || (now < self.trim_at && due_at <= self.trim_at)
+    }
+
     /// True where there are slabs to be given back.
-    pub(super) fn wants_trim(&self) -> bool {
+    fn wants_trim(&self) -> bool {
         self.pool.wants_trim() || self.compactor.wants_trim()
     }
 }
