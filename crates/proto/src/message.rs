@@ -350,19 +350,28 @@ impl MessageBuilder {
     /// As [`MessageBuilder::compose`] with `head`, and then `bytes` and padding, first in the
     /// message.
     #[inline(always)]
-    fn extend_first(&mut self, head: &[[u8; 4]], bytes: Option<&[u8]>) {
+    fn extend_first(&mut self, head: &[[u8; 4]], [before, most, after]: [&[u8]; 3]) {
         self.scratch.extend_from_slice(head.as_flattened());
-        if let Some(bytes) = bytes {
-            copying::append(&mut self.scratch, bytes);
-            let pad = padding(bytes.len(), 4);
-            if pad > 0 {
-                self.scratch.extend([0; 3].iter().take(pad));
-            }
+        if before.is_empty() && after.is_empty() {
+            append_padded(&mut self.scratch, most, padding(most.len(), 4));
+        } else {
+            self.append_three(before, most, after);
         }
         self.len = self.scratch.len();
         if let Some(Part::Scratch(range)) = self.parts.first_mut() {
             range.end = self.len;
         }
+    }
+
+    #[inline(never)]
+    fn append_three(&mut self, before: &[u8], most: &[u8], after: &[u8]) {
+        self.scratch.extend_from_slice(before);
+        copying::append(&mut self.scratch, most);
+        let len = before
+            .len()
+            .saturating_add(most.len())
+            .saturating_add(after.len());
+        append_padded(&mut self.scratch, after, padding(len, 4));
     }
 
     /// The octets of `payload` in `range`, and padding.
@@ -410,5 +419,7 @@ fn small_part(payload: &GatheredBytes, range: Range<usize>) -> Option<&[u8]> {
 #[inline(always)]
 fn append_padded(out: &mut Vec<u8>, bytes: &[u8], pad: usize) {
     copying::append(out, bytes);
-    out.resize(out.len().saturating_add(pad), 0);
+    if pad > 0 {
+        out.resize(out.len().saturating_add(pad), 0);
+    }
 }

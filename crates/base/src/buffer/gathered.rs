@@ -42,12 +42,6 @@ impl GatheredBytes {
         self.around.slab_len().saturating_add(self.amid.slab_len())
     }
 
-    /// All of them, where they lie in one place.
-    #[inline(always)]
-    pub fn as_one(&self) -> Option<&[u8]> {
-        self.amid.is_empty().then_some(&*self.around)
-    }
-
     /// All of them: those before the most of them, these, and those after them.
     #[inline(always)]
     pub fn in_order(&self) -> [&[u8]; 3] {

@@ -86,9 +86,10 @@ impl MessageBuilder {
         let payload = &change.payload;
         let len = payload.len();
         let head = timed_head(change.timestamp, writer, change.sequence, len);
-        let small = payload.as_one().filter(|it| it.len() <= COPIED_BYTES_MAX);
-        self.extend_first(&head, small);
-        if small.is_none() {
+        if len <= COPIED_BYTES_MAX {
+            self.extend_first(&head, payload.in_order());
+        } else {
+            self.extend_first(&head, [&[]; 3]);
             self.pieces(payload, 0..len);
         }
     }
