@@ -67,10 +67,7 @@ pub struct WriterConfig {
     pub stuck_reader_patience: Duration,
     /// Octets per second at which fragments leave at most beyond what readers have taken in.
     pub bytes_per_second_max: u64,
-    /// Octets of fragments that may leave at once to readers of whose sockets nothing is known, or
-    /// to which a network lies between. By default what a socket with the buffer of the system
-    /// holds (212,992 octets on Linux, in which it counts what datagrams take of memory: 2,304 for
-    /// each of 1,472), however slow its reader is.
+    /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
     /// As `burst_bytes`, for readers on this host whose sockets hold at least twice as much.
     pub local_burst_bytes_max: u64,
@@ -117,7 +114,7 @@ impl WriterConfig {
             silent_reader_patience: Duration::from_secs(10),
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
-            burst_bytes: 96 * 1024,
+            burst_bytes: 256 * 1024,
             local_burst_bytes_max: 1536 * 1024,
             bundling: Bundling::Off,
             shared_rate: None,

@@ -13,9 +13,6 @@ use crate::peer::MatchedReader;
 /// Paths that carry messages of so many octets are within a host.
 pub(super) const LOCAL_MESSAGE_BYTES_MIN: usize = 32 * 1024;
 
-/// Octets of fragments that may leave at once to a reader on this host whose sockets hold as much.
-const LOCAL_BURST_BYTES_MIN: u64 = 256 * 1024;
-
 impl Writer {
     /// Serves `reader` from now on. A reader known already is updated.
     pub fn handle_matched(&mut self, now: Instant, mut reader: MatchedReader) {
@@ -90,7 +87,7 @@ impl Writer {
         }
         // Half is for others that send to the same sockets, where that leaves enough.
         let shared = (held / 2).min(self.config.local_burst_bytes_max);
-        shared.max(LOCAL_BURST_BYTES_MIN.min(held))
+        shared.max(usual.min(held))
     }
 
     /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.

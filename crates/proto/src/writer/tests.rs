@@ -71,8 +71,6 @@ pub(super) fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
         EntityId::user(1, EntityKind::WriterNoKey),
     );
     let mut config = WriterConfig::new(guid);
-    // In which these tests count.
-    config.burst_bytes = 256 * 1024;
     adapt(&mut config);
     Writer::new(config)
 }
