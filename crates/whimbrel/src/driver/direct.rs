@@ -8,23 +8,19 @@ use whimbrel_proto::Outbox;
 use super::connected::Line;
 use super::outbox::SocketOutbox;
 use super::sockets::Sockets;
-use super::sync::Arc;
+use super::sync::{Arc, Weak};
 
 /// The socket by which a writer sent last, where it had one address and a socket connected to it.
+/// It does not keep the socket open: a writer may be silent for long.
 #[derive(Default)]
-pub(super) struct KnownLine(Option<(Locator, Arc<Line>)>);
+pub(super) struct KnownLine(Option<(Locator, Weak<Line>)>);
 
 impl KnownLine {
-    /// Forgets it, so that it can be closed.
-    pub(super) fn clear(&mut self) {
-        self.0 = None;
-    }
-
     /// The one for `to`, while it is in use.
     #[inline(always)]
-    fn to(&self, to: &[Locator]) -> Option<&Arc<Line>> {
+    fn to(&self, to: &[Locator]) -> Option<Arc<Line>> {
         match (&self.0, to) {
-            (Some((known, line)), [to]) if known == to && line.is_there() => Some(line),
+            (Some((known, line)), [to]) if known == to => line.upgrade().filter(|it| it.is_there()),
             _ => None,
         }
     }
@@ -60,7 +56,10 @@ impl<'a> DirectOutbox<'a> {
         outbox.send(to, parts);
         self.was_full |= outbox.was_full();
         self.known.0 = match to {
-            [only] => self.sockets.line_to(only).map(|line| (*only, line)),
+            [only] => {
+                let line = self.sockets.line_to(only);
+                line.map(|it| (*only, Arc::downgrade(&it)))
+            }
             _ => None,
         };
     }
@@ -73,7 +72,7 @@ impl Outbox for DirectOutbox<'_> {
             match line.send(parts) {
                 Ok(SendOutcome::Sent(bytes)) => return self.sockets.note_sent(1, bytes),
                 Ok(SendOutcome::Full | SendOutcome::TooLarge) => {}
-                Ok(SendOutcome::Refused) | Err(_) => self.sockets.give_up(line),
+                Ok(SendOutcome::Refused) | Err(_) => self.sockets.give_up(&line),
             }
         }
         self.send_and_learn(to, parts);
@@ -170,8 +169,10 @@ mod tests {
             assert!(own.is_some());
         }
         let [one, other] = &mut known;
-        sockets.give_up(one.to(&[to.1]).unwrap());
+        sockets.give_up(&one.to(&[to.1]).unwrap());
         assert!(other.to(&[to.1]).is_none());
+        let (_, line) = other.0.as_ref().unwrap();
+        assert_eq!(line.strong_count(), 0, "it is closed");
         let main = sockets.unicast_port().unwrap();
         assert_eq!(port(&sockets, other, &to), main);
     }

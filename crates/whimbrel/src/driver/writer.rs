@@ -429,7 +429,6 @@ impl WriterCore {
         let mut state = self.lock();
         self.transmit_before_readers_change(&mut state, now);
         state.machine.handle_unmatched(now, reader, lost);
-        state.line.clear();
         let _neighbour = neighbours::remove(&mut state.neighbours, reader);
         state.confirmed.remove(&reader);
         let mut changed = StatusMask::NONE;
