@@ -105,6 +105,7 @@ impl Writer {
     fn has_usual_readers(&self) -> bool {
         let audience = &self.audience;
         audience.holds_history()
+            && !audience.destinations().is_empty()
             && !audience.wants_inline_qos()
             && !audience.packing().is_somewhere()
             && !self.forms.packed

@@ -96,7 +96,7 @@ pub(crate) struct ReaderCore {
     /// False while a look into the cache would find nothing. Changed under the lock only. Whoever
     /// listens before he looks at it without that misses nothing: one fence is in
     /// [`Bell::wait_on`], the other between the change and the look at who listens, in
-    /// [`ReaderCore::mark_data`], [`EntityStatus::hears_after`] or [`AnyEntity::tell_data_here`].
+    /// [`EntityStatus::tell`], [`EntityStatus::hears_after`] or [`AnyEntity::tell_data_here`].
     may_hold: AtomicBool,
     signal: OnceLock<Arc<Signal>>,
     timer: TimerSlot,

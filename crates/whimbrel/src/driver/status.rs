@@ -75,10 +75,12 @@ pub(crate) struct EntityStatus {
     pub(crate) bell: Arc<Bell>,
     /// Statuses changed since they were last read, but for those that tell of data.
     changed: AtomicU32,
-    /// DATA_AVAILABLE is among them. It changes with each sample, under the lock of the reader but
-    /// for when its listener is called, and by a plain store.
+    /// DATA_AVAILABLE is among them. It changes with each sample, by a plain store, and under the
+    /// lock of the reader but where its listener is called or others are to hear of what was for
+    /// that alone.
     data: AtomicBool,
-    /// DATA_ON_READERS is, of a subscriber: so with each sample of any of its readers.
+    /// DATA_ON_READERS is, of a subscriber: so with each sample of any of its readers, under the
+    /// lock of that one.
     data_on_readers: AtomicBool,
     /// Statuses that trigger the status condition.
     enabled: AtomicU32,

@@ -74,9 +74,9 @@ pub(crate) fn fence_after_unlock() {
     fence_unless(cfg!(all(target_arch = "x86_64", target_os = "linux")));
 }
 
-/// Takes back a mark that is set under a lock. Whoever does either looks no further, or looks next
-/// at what that lock guards, under it or after [`fence_before_look`]: so on x86 a store will do,
-/// which the look cannot overtake.
+/// Takes back a mark that is set under a lock, or under one of several. Whoever does either looks
+/// no further, or looks next at what that lock guards, under it or after [`fence_before_look`]: so
+/// on x86 a store will do, which the look cannot overtake.
 #[inline(always)]
 pub(crate) fn take_back(mark: &AtomicBool) {
     if cfg!(target_arch = "x86_64") {

@@ -86,6 +86,9 @@ fn random_reader(random: &mut Random) -> MatchedReader {
     let mut reader = matched(random.below(4) > 0, random.below(4) == 0);
     reader.guid.prefix.0[0] = random.below(3) as u8;
     reader.expects_inline_qos = random.below(16) == 0;
+    if random.below(8) == 0 {
+        reader.locators.clear();
+    }
     reader.receive_buffer_bytes = [0, 200_000][random.below(2) as usize];
     reader.message_bytes_max = [1472, 65_507, 65_507][random.below(3) as usize];
     reader
