@@ -9,17 +9,7 @@ use whimbrel_wire::header::Header;
 use whimbrel_wire::submessage::{Content, Data, InfoDestination, InfoTimestamp};
 
 use super::*;
-
-/// Numbers that look random.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn below(&mut self, count: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % count
-    }
-}
+use crate::tests::random::Random;
 
 /// The first octet of a sample is its key.
 #[derive(Debug)]
@@ -38,7 +28,7 @@ impl KeyExtractor for FirstOctet {
 }
 
 /// A message with samples from `next` on, most of them in order.
-fn message(dice: &mut Dice, next: &mut i64) -> Vec<u8> {
+fn message(dice: &mut Random, next: &mut i64) -> Vec<u8> {
     let mut out = Vec::new();
     let header = Header {
         version: ProtocolVersion::V2_5,
@@ -104,7 +94,7 @@ fn receive(reader: &mut Reader, message: &SharedBytes, together: bool) -> Vec<Re
 }
 
 fn compare(seed: u64, adapt: &dyn Fn(&mut ReaderConfig)) {
-    let mut dice = Dice(seed);
+    let mut dice = Random::new(seed);
     let mut readers = [reader(adapt), reader(adapt)];
     for reader in &mut readers {
         reader.handle_matched(NOW, matched(true));
@@ -172,10 +162,10 @@ fn together_or_one_by_one_the_same_is_delivered() {
 
 #[test]
 fn what_is_not_alike_or_not_picked_is_left_for_the_usual_way() {
-    let mut dice = Dice(5);
+    let mut dice = Random::new(5);
     for _ in 0..300 {
         let bytes = message(&mut dice, &mut 5);
-        let mut picks = Dice(dice.below(1000));
+        let mut picks = Random::new(dice.below(1000));
         let mut all = |plain: bool, together: bool| {
             let mut rest = MessageReceiver::new(&bytes, READER.prefix).unwrap();
             let mut found = Vec::new();

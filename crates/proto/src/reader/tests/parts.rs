@@ -8,9 +8,9 @@ use whimbrel_base::sequence::FragmentNumber;
 use whimbrel_wire::header::Header;
 use whimbrel_wire::submessage::{DataFrag, InfoTimestamp};
 
-use super::alike::Dice;
 use super::*;
 use crate::reader::line::Line;
+use crate::tests::random::Random;
 
 /// Octets of the sample `number`.
 fn sample(number: i64) -> Vec<u8> {
@@ -83,7 +83,7 @@ struct Position {
     index: usize,
 }
 
-fn step(dice: &mut Dice, at: &mut Position) -> (i64, usize, usize) {
+fn step(dice: &mut Random, at: &mut Position) -> (i64, usize, usize) {
     const SIZE: usize = 8;
     match dice.below(60) {
         0 => (at.number + 1, SIZE, dice.below(3) as usize),
@@ -104,7 +104,7 @@ fn step(dice: &mut Dice, at: &mut Position) -> (i64, usize, usize) {
 
 /// How many samples were delivered, and how many fragments led to nothing yet.
 fn compare(seed: u64, adapt: &dyn Fn(&mut ReaderConfig)) -> (u64, u32) {
-    let mut dice = Dice(seed);
+    let mut dice = Random::new(seed);
     let mut readers = [reader(adapt), reader(adapt)];
     let mut now = NOW;
     for reader in &mut readers {
