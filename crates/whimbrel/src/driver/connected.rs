@@ -33,26 +33,19 @@ pub(super) struct Connected {
     changing: Mutex<()>,
 }
 
-/// A socket that is connected to an address.
+/// A socket that is connected to an address. Nothing holds it for long but the table of those by
+/// which one sends.
 pub(crate) struct Line {
     to: SocketAddr,
     socket: UdpSocket,
     /// Something left by it since it was last asked who does without.
     is_used: AtomicBool,
-    /// It is not among those by which one sends any more.
-    is_gone: AtomicBool,
 }
 
 impl Line {
     /// Where it goes.
     pub(super) fn to(&self) -> SocketAddr {
         self.to
-    }
-
-    /// True while it is among those by which one sends.
-    #[inline(always)]
-    pub(super) fn is_there(&self) -> bool {
-        !self.is_gone.load(Ordering::Acquire)
     }
 
     /// Sends by it.
@@ -118,9 +111,7 @@ impl Connected {
 
     /// The socket for `to`, if there is one.
     pub(super) fn with<R>(&self, to: SocketAddr, f: impl FnOnce(&UdpSocket) -> R) -> Option<R> {
-        let lines = self.lines.load();
-        let line = lines.iter().find(|line| line.to == to);
-        line.map(|line| f(&line.socket))
+        self.line_to(to).map(|line| f(&line.socket))
     }
 
     /// The one for `to`, if there is one.
@@ -151,13 +142,8 @@ impl Connected {
     }
 
     fn change(&self, _changing: &MutexGuard<'_, ()>, change: impl FnOnce(&mut Vec<Arc<Line>>)) {
-        let before = self.lines.load_full();
-        let mut lines = Vec::clone(&before);
+        let mut lines = Vec::clone(&self.lines.load());
         change(&mut lines);
-        for line in before.iter() {
-            let stays = lines.iter().any(|it| Arc::ptr_eq(it, line));
-            line.is_gone.store(!stays, Ordering::Release);
-        }
         self.lines.store(Arc::new(lines));
     }
 
@@ -207,7 +193,6 @@ impl Connected {
             to,
             socket,
             is_used: AtomicBool::new(true),
-            is_gone: AtomicBool::new(false),
         });
         self.change(&changing, |lines| {
             if let Some(at) = spared {

@@ -16,11 +16,11 @@ use super::sync::{Arc, Weak};
 pub(super) struct KnownLine(Option<(Locator, Weak<Line>)>);
 
 impl KnownLine {
-    /// The one for `to`, while it is in use.
+    /// The one for `to`, while there is one.
     #[inline(always)]
     fn to(&self, to: &[Locator]) -> Option<Arc<Line>> {
         match (&self.0, to) {
-            (Some((known, line)), [to]) if known == to => line.upgrade().filter(|it| it.is_there()),
+            (Some((known, line)), [to]) if known == to => line.upgrade(),
             _ => None,
         }
     }
