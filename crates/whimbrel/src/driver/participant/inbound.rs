@@ -125,6 +125,24 @@ impl ParticipantCore {
         Some(core.receive_plain(arrival, ids, &first, rest, |reject| self.reject(reject)))
     }
 
+    /// `datagram` as it arrived at `now`, and the `bundle` that it was, where it came as one block.
+    #[inline(always)]
+    fn arrival<'a>(
+        &self,
+        now: Instant,
+        datagram: &'a Datagram,
+        bundle: Option<&'a InflatedBundle>,
+    ) -> Arrival<'a> {
+        let payload = bundle.map_or(&datagram.payload, |it| &it.message);
+        Arrival {
+            now,
+            wall: clock::wall_at(now),
+            datagram: payload,
+            bundle,
+            may_stay: bundle.is_none() && !datagram.is_held_up && self.has_plenty_for(payload),
+        }
+    }
+
     /// True where it does not matter to the budget that a sample keeps all of `datagram`.
     fn has_plenty_for(&self, datagram: &SharedBytes) -> bool {
         let plenty = datagram.slab_len().saturating_mul(PLENTY);
@@ -240,14 +258,7 @@ impl ParticipantCore {
         if let Some(heard) = &peer.heard {
             heard.note(now);
         }
-        let payload = &datagram.payload;
-        let arrival = Arrival {
-            now,
-            wall: clock::wall_at(now),
-            datagram: payload,
-            bundle: None,
-            may_stay: !datagram.is_held_up && self.has_plenty_for(payload),
-        };
+        let arrival = self.arrival(now, datagram, None);
         let from = Guid::new(usual.source, usual.writer);
         if let Err(reject) = core.receive_alone(arrival, from, &usual.into()) {
             self.reject(reject);
@@ -266,19 +277,10 @@ impl ParticipantCore {
             Ok(inflated) => inflated,
             Err(reject) => return self.reject(reject),
         };
-        let bundle = inflated.as_ref();
-        let payload = bundle.map_or(&datagram.payload, |it| &it.message);
-        let wall = clock::wall_at(now);
-        let mut rest = match MessageReceiver::new(payload, self.prefix) {
+        let arrival = self.arrival(now, datagram, inflated.as_ref());
+        let mut rest = match MessageReceiver::new(arrival.datagram, self.prefix) {
             Ok(receiver) => receiver,
             Err(reject) => return self.reject(reject),
-        };
-        let arrival = Arrival {
-            now,
-            wall,
-            datagram: payload,
-            bundle,
-            may_stay: bundle.is_none() && !datagram.is_held_up && self.has_plenty_for(payload),
         };
         let routing = self.routing.load();
         let peer = routing.peer(rest.source());
