@@ -14,6 +14,16 @@ use crate::driver::sync::MutexGuard;
 use crate::driver::sync::atomic::Ordering;
 use crate::driver::warning::Warning;
 
+impl WriterState {
+    /// Notes how long it took to send what has left since `began`, where that matters.
+    #[inline(always)]
+    fn note_departure(&mut self, began: Instant) {
+        if self.machine.measures_departures() {
+            self.machine.note_departure(began, clock::now());
+        }
+    }
+}
+
 impl WriterCore {
     /// Sends what is due, arms the next deadline, lets go of the lock and tells whoever waits.
     pub(crate) fn drain(&self, state: MutexGuard<'_, WriterState>, now: Instant) {
@@ -86,9 +96,7 @@ impl WriterCore {
     ) -> News {
         self.transmit(&mut state, now, shared);
         self.count_waiting(&mut state);
-        if state.machine.measures_departures() {
-            state.machine.note_departure(now, clock::now());
-        }
+        state.note_departure(now);
         let mut news = false;
         while let Some(event) = state.machine.poll_event() {
             match event {
@@ -113,9 +121,7 @@ impl WriterCore {
             self.due_at.store(due_at.0, Ordering::SeqCst);
         }
         drop(state);
-        if self.sockets.has_path_news() {
-            self.engine.look_at_interfaces_in(Duration::ZERO);
-        }
+        self.see_to_path_news();
         if let Some(at) = deadline {
             self.have_called(at);
         }
@@ -142,10 +148,14 @@ impl WriterCore {
     /// What follows from a sample that left alone.
     #[inline(always)]
     pub(super) fn follow_alone(&self, mut state: MutexGuard<'_, WriterState>, now: Instant) {
-        if state.machine.measures_departures() {
-            state.machine.note_departure(now, clock::now());
-        }
+        state.note_departure(now);
         drop(state);
+        self.see_to_path_news();
+    }
+
+    /// Has the largest packets of paths told that were found out by sending.
+    #[inline(always)]
+    fn see_to_path_news(&self) {
         if self.sockets.has_path_news() {
             self.engine.look_at_interfaces_in(Duration::ZERO);
         }
