@@ -105,27 +105,6 @@ impl MessageBuilder {
         }
     }
 
-    /// Starts over with a message that leaves by [`MessageBuilder::leave_alone`].
-    #[inline(always)]
-    pub(crate) fn begin_alone(&mut self) {
-        self.bulk = None;
-        if self.len != Header::LEN {
-            cold_path();
-            self.clear();
-        }
-    }
-
-    /// Sends the message to `to` plain, with nothing of other writers, and starts the next one.
-    #[inline(always)]
-    pub(crate) fn leave_alone(&mut self, to: &[Locator], outbox: &mut impl Outbox) {
-        if let [Part::Scratch(only)] = &*self.parts {
-            outbox.send(to, &[self.scratch.get(only.clone()).unwrap_or_default()]);
-        } else {
-            self.leave_in_parts(to, outbox);
-        }
-        self.clear_alone();
-    }
-
     /// Whether [`MessageBuilder::send_large`] is the way of a payload: most of it is not copied,
     /// and the rest is little.
     #[inline(always)]
@@ -139,6 +118,7 @@ impl MessageBuilder {
     /// was begun.
     ///
     /// [large]: MessageBuilder::is_large
+    #[inline(never)]
     pub(crate) fn send_large(
         &mut self,
         writer: EntityId,
@@ -160,18 +140,6 @@ impl MessageBuilder {
             outbox.send(to, &[head, most, tail]);
         }
         self.scratch.truncate(Header::LEN);
-    }
-
-    /// Starts over as all messages begin.
-    #[inline(always)]
-    fn clear_alone(&mut self) {
-        if let [Part::Scratch(head)] = &mut *self.parts {
-            head.end = Header::LEN;
-            self.scratch.truncate(Header::LEN);
-            self.len = Header::LEN;
-        } else {
-            self.clear();
-        }
     }
 
     /// Whether messages leave by [`Outbox::send_bulk`] from now on, and of how many octets the

@@ -16,11 +16,12 @@ impl Writer {
     /// True where HISTORY keeps one change and has one, whose place `new` takes as it is.
     #[inline(always)]
     pub(super) fn takes_over(&self, new: &NewChange) -> bool {
-        let bytes = slab_bytes(&new.payload, &new.packed);
         self.config.depth == Some(1)
             && new.kind == ChangeKind::Alive
             && new.payload.len() <= self.config.sample_bytes_max
-            && self.history.has_only(new.instance, bytes)
+            && self
+                .history
+                .has_only(new.instance, slab_bytes(&new.payload, &new.packed))
             && self.history.last() == self.pushed
             && self.blocked_since.is_none()
             && self.batches.is_none()
@@ -57,45 +58,39 @@ impl Writer {
         if !self.is_usual(change) {
             return false;
         }
-        let (sequence, is_large) = (change.sequence, MessageBuilder::is_large(&change.payload));
-        self.pushed = sequence;
+        self.pushed = change.sequence;
         self.count_pushed(1);
         self.departed = true;
-        match self.tells_along(now) {
-            None if is_large => self.send_large_alone(outbox),
-            told => self.send_alone(now, told, outbox),
-        }
+        let told = self.tells_along(now);
+        self.send_newest(now, told, outbox);
         true
     }
 
     /// Sends the newest change with a heartbeat, as [`Writer::put_on_top`] is `told`, or without.
     #[inline(always)]
-    fn send_alone(&mut self, now: Instant, told: Option<(bool, bool)>, outbox: &mut impl Outbox) {
+    fn send_newest(&mut self, now: Instant, told: Option<(bool, bool)>, outbox: &mut impl Outbox) {
         let Some(change) = self.history.newest_of_all() else {
             return;
         };
-        let guid = self.config.guid;
+        let (guid, to) = (self.config.guid, self.audience.destinations());
         let mut message = MessageBuilder::lent_by(&mut self.message, guid.prefix);
-        message.begin_alone();
-        message.first_data(guid.entity, change);
-        if let Some(how) = told {
-            self.leave_room(HEARTBEAT_BYTES, &mut message, outbox);
-            self.put_on_top(now, &mut message, how);
+        message.set_bulk(None);
+        message.begin(usize::MAX);
+        match told {
+            None if MessageBuilder::is_large(&change.payload) => {
+                message.send_large(guid.entity, change, to, outbox);
+            }
+            None => {
+                message.first_data(guid.entity, change);
+                message.flush_here(to, outbox);
+            }
+            Some(how) => {
+                message.first_data(guid.entity, change);
+                self.leave_room(HEARTBEAT_BYTES, &mut message, outbox);
+                self.put_on_top(now, &mut message, how);
+                message.flush_here(self.audience.destinations(), outbox);
+            }
         }
-        message.leave_alone(self.audience.destinations(), outbox);
-        keep(&mut self.message, message);
-    }
-
-    /// Sends the newest change from where most of it lies.
-    #[inline(never)]
-    fn send_large_alone(&mut self, outbox: &mut impl Outbox) {
-        let Some(change) = self.history.newest_of_all() else {
-            return;
-        };
-        let guid = self.config.guid;
-        let mut message = MessageBuilder::lent_by(&mut self.message, guid.prefix);
-        message.begin_alone();
-        message.send_large(guid.entity, change, self.audience.destinations(), outbox);
         keep(&mut self.message, message);
     }
 

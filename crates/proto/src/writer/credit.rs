@@ -115,7 +115,7 @@ impl Credit {
     }
 
     fn asks(&self) -> bool {
-        !self.listeners.is_empty() && self.listeners.len() <= READERS_MAX
+        self.has_listeners() && self.listeners.len() <= READERS_MAX
     }
 
     /// `bytes` leave in a datagram.
