@@ -3,14 +3,14 @@
 //!
 //! A thread that waits takes the seat at the socket of its participant and waits in the receive
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
-//! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, gets
-//! one back when nobody has sat there for [`AWAY_MAX`], a little longer where somebody always came
-//! back at once ([`Habit::patience`]). While others wait for what arrives it gets it at once,
-//! unless seats were empty for moments only lately ([`habit`]): giving back and taking again are
-//! two system calls. Whoever holds the seat is the only one who receives, so datagrams keep their
-//! order.
+//! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, leaves
+//! one to whoever asks ([`request`]) and gets one back when nobody has sat there for [`AWAY_MAX`]
+//! or the [`Habit::patience`]. While others wait for what arrives it gets it at once, unless seats
+//! were empty for moments only lately ([`habit`]): giving back and taking again are two system
+//! calls. Whoever holds the seat is the only one who receives, so datagrams keep their order.
 
 mod habit;
+mod request;
 mod room;
 mod seat;
 mod spin;
@@ -25,6 +25,7 @@ use whimbrel_net::poll::Token;
 use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
 use self::habit::{AWAY_MAX, Habit};
+use self::request::Request;
 use self::room::Room;
 use self::spin::Spin;
 use super::audience;
@@ -138,6 +139,8 @@ pub(crate) struct Reception {
     left_at: AtomicU64,
     /// When whoever left it is not waited for any more.
     awaited_until: AtomicU64,
+    /// Threads want the seat that the `whimbrel-io` thread has.
+    request: Request,
     /// How often the seat was left.
     leaves: AtomicU64,
     leaves_seen: AtomicU64,
@@ -181,14 +184,18 @@ impl Reception {
             wake_at: AtomicU64::new(u64::MAX),
             left_at: AtomicU64::new(0),
             awaited_until: AtomicU64::new(0),
+            request: Request::default(),
             leaves: AtomicU64::new(0),
             leaves_seen: AtomicU64::new(0),
             timer: TimerSlot::default(),
         })
     }
 
-    /// Receives what is there, unless somebody else does.
+    /// Receives what is there, unless somebody else does or wants to.
     pub(super) fn receive(&self) {
+        if self.request.lets_others_run() {
+            return;
+        }
         let Some(mut desk) = lock(&self.seat).take() else {
             return;
         };
@@ -197,7 +204,7 @@ impl Reception {
         *lock(&self.seat) = Some(desk);
     }
 
-    /// Receives what is there.
+    /// Receives what is there, or some of it where somebody wants to receive the rest.
     fn receive_at(&self, desk: &mut Desk) {
         // A user's waker may panic here; the desk stays.
         if contain(|| self.receive_all(desk)).is_err() {
@@ -213,7 +220,7 @@ impl Reception {
         for _ in 0..ROUNDS_MAX {
             let received = self.socket.recv_batch(&mut desk.batch);
             let is_last = self.deliver(clock::now(), received, &mut desk.batch, &*participant);
-            if is_last {
+            if is_last || self.request.is_there() {
                 break;
             }
         }
@@ -307,10 +314,35 @@ impl Reception {
         }
     }
 
-    /// Takes the seat, where it is free and threads can wait here.
+    /// Takes the seat, where it is free and threads can wait here; `whimbrel-io` is asked for it.
     pub(super) fn sit(self: Arc<Self>) -> Option<Seat> {
+        let desk = self.take_desk().or_else(|| self.take_desk_of_io())?;
+        Some(Seat::new(self, desk))
+    }
+
+    /// As [`Reception::sit`], without asking.
+    pub(super) fn sit_at_once(self: Arc<Self>) -> Option<Seat> {
+        let desk = self.take_desk()?;
+        Some(Seat::new(self, desk))
+    }
+
+    #[cold]
+    fn take_desk_of_io(&self) -> Option<Box<Desk>> {
+        let asked = self.request.ask();
+        // It alone receives from a socket that it watches, and not while somebody asks.
+        asked.wait_while(|| self.can_sit() && self.is_watched() && lock(&self.seat).is_none());
+        self.take_desk()
+    }
+
+    /// True where threads can wait here.
+    fn can_sit(&self) -> bool {
         let can = UdpSocket::CAN_WAIT && self.waiting != Waiting::Sleep;
-        if !can || self.is_closed.load(Ordering::SeqCst) {
+        can && !self.is_closed.load(Ordering::SeqCst)
+    }
+
+    #[inline(always)]
+    fn take_desk(&self) -> Option<Box<Desk>> {
+        if !self.can_sit() {
             return None;
         }
         let mut seat = lock(&self.seat);
@@ -318,12 +350,10 @@ impl Reception {
             return None;
         }
         if !self.is_taken.load(Ordering::Relaxed) {
-            self.watcher.upgrade()?.watch_not(&self).ok()?;
+            self.watcher.upgrade()?.watch_not(self).ok()?;
             self.is_taken.store(true, Ordering::Relaxed);
         }
-        let desk = seat.take()?;
-        drop(seat);
-        Some(Seat::new(self, desk))
+        seat.take()
     }
 
     /// True while the `whimbrel-io` thread watches the socket.

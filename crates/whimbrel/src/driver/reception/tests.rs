@@ -1,6 +1,7 @@
 mod answers;
 mod late;
 mod polls;
+mod requests;
 
 use std::net::SocketAddr;
 use std::task::Waker;

@@ -60,7 +60,7 @@ impl Bell {
     pub(crate) fn receive_now(&self) {
         let reception = lock(&self.listeners).reception.upgrade();
         let watched = reception.filter(|it| it.is_watched());
-        if let Some(mut seat) = watched.and_then(Reception::sit) {
+        if let Some(mut seat) = watched.and_then(Reception::sit_at_once) {
             seat.receive_now();
         }
     }
