@@ -5,9 +5,9 @@
 //! call itself: what arrives is handled right there, no second thread is woken. It keeps the seat
 //! between its waits. The `whimbrel-io` thread, which watches all sockets with empty seats, leaves
 //! one to whoever asks ([`request`]) and gets one back when nobody has sat there for [`AWAY_MAX`]
-//! or the [`Habit::patience`]. While others wait for what arrives it gets it at once, unless seats
-//! were empty for moments only lately ([`habit`]): giving back and taking again are two system
-//! calls. Whoever holds the seat is the only one who receives, so datagrams keep their order.
+//! or the [`Habit::patience`]; at once while others wait, unless seats were empty for moments only
+//! lately ([`habit`]): giving back and taking again are two system calls. Whoever holds the seat
+//! alone receives, so datagrams keep their order.
 
 mod habit;
 mod request;
@@ -328,9 +328,9 @@ impl Reception {
 
     #[cold]
     fn take_desk_of_io(&self) -> Option<Box<Desk>> {
-        let asked = self.request.ask();
         // It alone receives from a socket that it watches, and not while somebody asks.
-        asked.wait_while(|| self.can_sit() && self.is_watched() && lock(&self.seat).is_none());
+        let asked = (self.is_watched() && self.can_sit()).then(|| self.request.ask())?;
+        asked.wait_while(|| self.is_watched() && lock(&self.seat).is_none());
         self.take_desk()
     }
 

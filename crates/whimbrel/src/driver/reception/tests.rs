@@ -50,6 +50,12 @@ impl Receive for Inbox {
     }
 }
 
+/// A socket of this host.
+fn open() -> UdpSocket {
+    let local = SocketAddr::from(([127, 0, 0, 1], 0));
+    UdpSocket::bind(local, PortUse::Exclusive).unwrap()
+}
+
 struct Scene {
     driver: Arc<Driver>,
     inbox: Arc<Inbox>,
@@ -60,10 +66,6 @@ struct Scene {
 
 impl Scene {
     fn new(waiting: Waiting) -> Self {
-        let open = || {
-            let local = SocketAddr::from(([127, 0, 0, 1], 0));
-            UdpSocket::bind(local, PortUse::Exclusive).unwrap()
-        };
         let driver = Driver::start().unwrap();
         let inbox = Arc::new(Inbox::default());
         let participant: Weak<Inbox> = Arc::downgrade(&inbox);
@@ -318,8 +320,7 @@ impl Watch for Watches {
 fn unwatched(scene: &Scene, watches: &Arc<Watches>) -> (Arc<Reception>, SocketAddr) {
     let watcher: Weak<Watches> = Arc::downgrade(watches);
     let inbox: Weak<Inbox> = Arc::downgrade(&scene.inbox);
-    let local = SocketAddr::from(([127, 0, 0, 1], 0));
-    let socket = Arc::new(UdpSocket::bind(local, PortUse::Exclusive).unwrap());
+    let socket = Arc::new(open());
     let to = socket.local_addr();
     let reception = Reception::new(watcher, socket, inbox, Token(0), (Waiting::Receive, true));
     scene.inbox.bell.receive_at(Arc::downgrade(&reception));
@@ -459,16 +460,12 @@ fn whoever_waits_at_a_socket_keeps_nothing_alive() {
     waits.join().unwrap();
 }
 
-/// Sees at each datagram whether more wait in the socket.
-struct Peek {
-    socket: Arc<UdpSocket>,
-    more: Mutex<Vec<bool>>,
-}
+/// Does this at each datagram.
+struct AtEach<F>(F);
 
-impl Receive for Peek {
+impl<F: Fn() + Send + Sync> Receive for AtEach<F> {
     fn receive(&self, _now: Instant, _datagram: &Datagram) {
-        let more = self.socket.wait_readable(StdDuration::ZERO).unwrap();
-        lock(&self.more).push(more);
+        (self.0)();
     }
 
     fn settle(&self) {}
@@ -482,25 +479,26 @@ impl Receive for Peek {
 
 #[test]
 fn datagrams_are_taken_from_the_socket_several_at_a_time_only_where_that_is_wanted() {
-    let local = SocketAddr::from(([127, 0, 0, 1], 0));
-    let open = || UdpSocket::bind(local, PortUse::Exclusive).unwrap();
     for (in_batches, expected) in [(true, [false; 4]), (false, [true, true, true, false])] {
         let socket = Arc::new(open());
         let to = socket.local_addr();
-        let peek = Arc::new(Peek {
-            socket: Arc::clone(&socket),
-            more: Mutex::default(),
-        });
+        let (peeked, more) = (Arc::clone(&socket), Arc::new(Mutex::new(Vec::new())));
+        // Whether more wait in the socket.
+        let seen = Arc::clone(&more);
+        let peek = Arc::new(AtEach(move || {
+            let more = peeked.wait_readable(StdDuration::ZERO).unwrap();
+            lock(&seen).push(more);
+        }));
         let watches: Weak<Watches> = Weak::new();
-        let participant: Weak<Peek> = Arc::downgrade(&peek);
+        let participant = Arc::downgrade(&peek);
         let manner = (Waiting::Receive, in_batches);
         let reception = Reception::new(watches, socket, participant, Token(0), manner);
         let sender = open();
         for _ in 0..4 {
             let _ = sender.send(to, &[b"a"]).unwrap();
         }
-        assert!(peek.socket.wait_readable(PATIENCE).unwrap());
+        assert!(reception.socket.wait_readable(PATIENCE).unwrap());
         reception.receive();
-        assert_eq!(*lock(&peek.more), expected, "{in_batches}");
+        assert_eq!(*lock(&more), expected, "{in_batches}");
     }
 }

@@ -4,57 +4,38 @@ use std::mem;
 
 use super::*;
 
-/// Has somebody ask for the seat from the first datagram on.
-struct Asked {
-    reception: Mutex<Weak<Reception>>,
-    heard: AtomicU64,
-}
-
-impl Receive for Asked {
-    fn receive(&self, _now: Instant, _datagram: &Datagram) {
-        if self.heard.fetch_add(1, Ordering::SeqCst) == 0 {
-            let reception = lock(&self.reception).upgrade().unwrap();
-            mem::forget(reception.request.ask());
-        }
-    }
-
-    fn settle(&self) {}
-
-    fn follow_interfaces(&self, _existing: &[Interface]) {}
-
-    fn note_receive_error(&self, error: &io::Error) {
-        panic!("{error}");
-    }
-}
-
 #[test]
 fn the_turn_ends_where_somebody_asks_and_none_begins() {
-    let local = SocketAddr::from(([127, 0, 0, 1], 0));
-    let open = || UdpSocket::bind(local, PortUse::Exclusive).unwrap();
     let (socket, sender) = (Arc::new(open()), open());
     let to = socket.local_addr();
-    let asked = Arc::new(Asked {
-        reception: Mutex::default(),
-        heard: AtomicU64::new(0),
-    });
+    let place: Arc<Mutex<Weak<Reception>>> = Arc::default();
+    let heard = Arc::new(AtomicU64::new(0));
+    // Somebody asks from the first datagram on.
+    let (asked_at, counted) = (Arc::clone(&place), Arc::clone(&heard));
+    let asked = Arc::new(AtEach(move || {
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            let reception = lock(&asked_at).upgrade().unwrap();
+            mem::forget(reception.request.ask());
+        }
+    }));
     let watches = Arc::new(Watches::default());
-    let (watcher, participant): (Weak<Watches>, Weak<Asked>) =
-        (Arc::downgrade(&watches), Arc::downgrade(&asked));
+    let watcher: Weak<Watches> = Arc::downgrade(&watches);
+    let participant = Arc::downgrade(&asked);
     let manner = (Waiting::Receive, true);
     let reception = Reception::new(watcher, socket, participant, Token(0), manner);
-    *lock(&asked.reception) = Arc::downgrade(&reception);
+    *lock(&place) = Arc::downgrade(&reception);
     for _ in 0..3 * BATCH {
         let _ = sender.send(to, &[b"a"]).unwrap();
     }
     assert!(reception.socket.wait_readable(PATIENCE).unwrap());
     for _ in 0..2 {
         reception.receive();
-        assert_eq!(asked.heard.load(Ordering::SeqCst), BATCH as u64);
+        assert_eq!(heard.load(Ordering::SeqCst), BATCH as u64);
     }
     // Whoever asked has the rest.
     let mut seat = Arc::clone(&reception).sit().unwrap();
     seat.receive_now();
-    assert_eq!(asked.heard.load(Ordering::SeqCst), 2 * BATCH as u64);
+    assert_eq!(heard.load(Ordering::SeqCst), 2 * BATCH as u64);
 }
 
 #[test]
