@@ -154,7 +154,7 @@ fn run(share: &Share) -> Figure {
     let mut findings = Findings::default();
     println!("load before: {}", load());
     let bare = |it: &mut Findings| crowd(&Size::fifth(), host(WITHOUT), it);
-    // Beside the crowd: on a virtual machine that has slept 3 s a trivial program pays 0.3 ms to 2 ms
+    // Beside the crowd: on a virtual machine that has slept 3 s a trivial program pays 0.3 to 2 ms
     // for its first steps, which is the host's cost and not the bus's.
     let quiet = |it: &mut Findings| idle(&size, host(IDLE_WITHOUT), host(IDLE_WITH), it);
     std::thread::scope(|scope| {
