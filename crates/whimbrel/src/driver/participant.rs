@@ -59,7 +59,7 @@ pub(crate) struct ParticipantCore {
     pub(crate) budget: Arc<Budget>,
     /// How fast its writers write together.
     pub(crate) rate: Arc<SharedRate>,
-    rejects: Mutex<RejectCounters>,
+    pub(crate) rejects: Arc<Mutex<RejectCounters>>,
     /// Inflates messages that are compressed as a whole.
     pub(crate) inflater: Mutex<BundleInflater>,
     /// The control machine has heard something and was not drained since.
@@ -106,7 +106,7 @@ impl ParticipantCore {
             warnings: Arc::new(warnings),
             budget,
             rate: Arc::default(),
-            rejects: Mutex::new(RejectCounters::default()),
+            rejects: Arc::default(),
             inflater: Mutex::default(),
             unsettled: AtomicBool::new(false),
             receive_errors: AtomicU64::new(0),
@@ -139,7 +139,8 @@ impl ParticipantCore {
         config.bundling = self.automatic_bundling();
         let owner: Weak<dyn statistics::Owner> = self.me.clone();
         let (sockets, driver) = (&self.sockets, &self.driver);
-        let offer = StatisticsOffer::new(owner, config, sockets, driver, &self.warnings);
+        let told = (&self.warnings, &self.rejects);
+        let offer = StatisticsOffer::new(owner, config, sockets, driver, told);
         self.add_writer(&offer.writer);
         if self.statistics.set(offer).is_ok() {
             self.change(|control, now| control.update_writer(now, statistics::announcement()));

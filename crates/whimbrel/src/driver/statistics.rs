@@ -7,6 +7,7 @@ use whimbrel_base::cursor::Endian;
 use whimbrel_base::guid::{EntityId, EntityKind, Guid};
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::{DataWriterQos, PublisherQos, TopicQos};
+use whimbrel_base::reject::RejectCounters;
 use whimbrel_base::sorted::SortedMap;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_proto::LocalWriter;
@@ -69,7 +70,7 @@ impl StatisticsOffer {
         mut config: WriterConfig,
         sockets: &Arc<Sockets>,
         driver: &Driver,
-        warnings: &Arc<Warnings>,
+        (warnings, rejects): (&Arc<Warnings>, &Arc<Mutex<RejectCounters>>),
     ) -> Arc<Self> {
         config.durable = true;
         let writer = WriterCore::new(
@@ -78,6 +79,7 @@ impl StatisticsOffer {
             driver.engine(),
             EntityStatus::new(&driver.callbacks, None),
             Arc::clone(warnings),
+            Arc::clone(rejects),
             Manners {
                 in_process: InProcess::Off,
                 data_type: None,

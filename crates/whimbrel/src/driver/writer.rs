@@ -1,5 +1,6 @@
 //! A local writer: its machine under its own lock, and who is told of its statuses.
 
+mod answers;
 mod bundle;
 mod draft;
 mod drain;
@@ -7,6 +8,7 @@ mod due;
 mod keep;
 pub(crate) mod key;
 mod pass;
+mod receive;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,7 @@ use whimbrel_base::buffer::{BufferPool, Compactor};
 use whimbrel_base::guid::Guid;
 use whimbrel_base::instance::InstanceHandle;
 use whimbrel_base::qos::PolicyId;
-use whimbrel_base::reject::Reject;
+use whimbrel_base::reject::RejectCounters;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::sorted::SortedSet;
 use whimbrel_base::status::{
@@ -24,10 +26,9 @@ use whimbrel_base::status::{
 };
 use whimbrel_base::time::Instant;
 use whimbrel_proto::peer::MatchedReader;
-use whimbrel_proto::receive::Inbound;
 use whimbrel_proto::writer::{WriteError, Writer, WriterConfig};
-use whimbrel_wire::message::Submessage;
 
+use self::answers::Answers;
 pub(crate) use self::draft::Draft;
 use self::draft::LastStamp;
 use super::clock;
@@ -161,6 +162,7 @@ pub(crate) struct WriterCore {
     pub(crate) guid: Guid,
     me: Weak<Self>,
     state: Mutex<WriterState>,
+    answers: Answers,
     pub(crate) status: Arc<EntityStatus>,
     /// The bell of `status`: rings at every change.
     pub(crate) bell: Arc<Bell>,
@@ -178,6 +180,8 @@ pub(crate) struct WriterCore {
     sockets: Arc<Sockets>,
     engine: Arc<Engine>,
     warnings: Arc<Warnings>,
+    /// Of the participant.
+    rejects: Arc<Mutex<RejectCounters>>,
     /// Readers that must be matched in both directions before anything is written.
     awaited: AtomicUsize,
     /// Some reader in `given_up` was not warned of yet.
@@ -196,6 +200,7 @@ impl WriterCore {
         engine: Arc<Engine>,
         status: Arc<EntityStatus>,
         warnings: Arc<Warnings>,
+        rejects: Arc<Mutex<RejectCounters>>,
         manners: Manners,
     ) -> Arc<Self> {
         let key_account = Account::new(config.budget.clone());
@@ -224,6 +229,7 @@ impl WriterCore {
                 last_stamp: LastStamp::default(),
                 line: KnownLine::default(),
             }),
+            answers: Answers::default(),
             bell: Arc::clone(&status.bell),
             status,
             blocked: AtomicUsize::new(0),
@@ -235,6 +241,7 @@ impl WriterCore {
             sockets,
             engine,
             warnings,
+            rejects,
             awaited: AtomicUsize::new(0),
             gave_up: AtomicBool::new(false),
             hands_over: AtomicBool::new(false),
@@ -386,23 +393,6 @@ impl WriterCore {
             return None;
         }
         self.try_write(draft)
-    }
-
-    /// A submessage of a remote reader.
-    pub(crate) fn receive(
-        &self,
-        now: Instant,
-        from: Guid,
-        inbound: &Inbound<'_>,
-    ) -> Result<(), Reject> {
-        let mut state = self.lock();
-        let outcome = match &inbound.submessage {
-            Submessage::AckNack(acknack) => state.machine.handle_acknack(now, from, acknack),
-            Submessage::NackFrag(nack) => state.machine.handle_nack_frag(now, from, nack),
-            _ => Ok(()),
-        };
-        self.drain(state, now);
-        outcome
     }
 
     pub(crate) fn matched(&self, now: Instant, reader: MatchedReader) -> News {

@@ -96,25 +96,22 @@ impl<T: DdsType> DataWriter<T> {
         };
         let entity = participant.next_entity(kind);
         let guid = participant.core.guid(entity);
-        let automatic = participant.core.automatic_bundling();
+        let shared = &participant.core;
+        let automatic = shared.automatic_bundling();
         let bundling = bundling_of(&qos, &lock(&publisher.inner.qos), automatic);
         let mut config = machine_config(guid, &qos, bundling);
-        config.budget = Some(Arc::clone(&participant.core.budget));
-        config.shared_rate = Some(Arc::clone(&participant.core.rate));
-        participant
-            .core
-            .look(|control| limit(&mut config, control.config()));
+        config.budget = Some(Arc::clone(&shared.budget));
+        config.shared_rate = Some(Arc::clone(&shared.rate));
+        shared.look(|control| limit(&mut config, control.config()));
         let core = WriterCore::new(
             config,
-            Arc::clone(&participant.core.sockets),
-            participant.core.driver.engine(),
-            EntityStatus::new(
-                &participant.core.driver.callbacks,
-                Some(&publisher.inner.status),
-            ),
-            Arc::clone(&participant.core.warnings),
+            Arc::clone(&shared.sockets),
+            shared.driver.engine(),
+            EntityStatus::new(&shared.driver.callbacks, Some(&publisher.inner.status)),
+            Arc::clone(&shared.warnings),
+            Arc::clone(&shared.rejects),
             Manners {
-                in_process: in_process(&qos, participant.core.in_process()),
+                in_process: in_process(&qos, shared.in_process()),
                 data_type: Some(TypeId::of::<T>()),
             },
         );

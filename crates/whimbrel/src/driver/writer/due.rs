@@ -8,7 +8,7 @@ use crate::driver::sync::{Weak, try_lock};
 use crate::driver::timers::{Timed, TimerSlot};
 
 /// Whoever writes just then has its lock for less than this, mostly.
-const PUT_OFF: Duration = Duration::from_micros(50);
+pub(super) const PUT_OFF: Duration = Duration::from_micros(50);
 
 /// So often a look is put off before the lock is waited for.
 const PUT_OFF_MAX: u32 = 3;
@@ -38,7 +38,7 @@ impl WriterCore {
 impl Timed for WriterCore {
     fn on_timer(&self, now: Instant) {
         let due_at = Instant(self.due_at.load(Ordering::SeqCst));
-        if due_at > now {
+        if due_at > now && !self.answers.are_there() {
             self.put_off.store(0, Ordering::Relaxed);
             self.look_later(due_at);
             return;
@@ -52,6 +52,7 @@ impl Timed for WriterCore {
             None => self.lock(),
         };
         self.put_off.store(0, Ordering::Relaxed);
+        self.see_to_answers(&mut state);
         let waited = state.machine.is_waiting();
         state.machine.handle_timeout(now);
         if waited && !state.machine.is_waiting() {
