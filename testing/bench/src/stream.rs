@@ -76,6 +76,18 @@ pub struct Sent {
     pub ns: u64,
 }
 
+impl Sent {
+    /// What both have sent, at the same time.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            written: self.written + other.written,
+            refused: self.refused + other.refused,
+            ns: self.ns.max(other.ns),
+        }
+    }
+}
+
 impl fmt::Display for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.written, self.refused, self.ns)

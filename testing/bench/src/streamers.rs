@@ -17,6 +17,8 @@ const MEETING: Duration = Duration::from_secs(30);
 pub struct Streaming<'a> {
     /// The product's way of doing it, as its program calls it.
     pub mode: &'a str,
+    /// So many write, each by a thread of one process, and each to all that read.
+    pub writers: usize,
     /// So many read.
     pub readers: usize,
     /// Octets of a sample.
@@ -58,6 +60,9 @@ impl Streamers {
             let mut command = seat.program(program);
             command.args(["throughput", role, streaming.mode]);
             command.args(["--number", &number.to_string()]);
+            if streaming.writers > 1 {
+                command.args(["--writers", &streaming.writers.to_string()]);
+            }
             command.args(["--domain", &streaming.domain.to_string()]);
             command.args(["--size", &streaming.size.to_string()]);
             command.args(["--interface", seat.interface]);
@@ -70,7 +75,8 @@ impl Streamers {
         for reader in &readers {
             reader.wait_until(READY, MEETING)?;
         }
-        let writer = begin("pub", streaming.readers, a, b)?;
+        let role = if streaming.writers > 1 { "pubs" } else { "pub" };
+        let writer = begin(role, streaming.readers, a, b)?;
         Ok(Self { writer, readers })
     }
 

@@ -7,6 +7,7 @@ mod readers;
 mod rows;
 mod segments;
 mod stream;
+mod writers;
 
 use crate::arguments::Arguments;
 use crate::contestant::{COUNTED as BESIDE, Contestant, Mode, Product, Programs, USUAL};
@@ -120,6 +121,10 @@ fn add_own(report: &mut Report, programs: &Programs, messages: usize) -> Result<
     report.tables.push(readers::table(&of_many));
     report.records.extend(of_many.iter().map(readers::record));
     report.goals.extend(readers::goals(&of_many));
+    let beside = writers::count(programs)?;
+    report.tables.push(writers::table(&beside));
+    report.records.extend(beside.iter().map(writers::record));
+    report.goals.extend(writers::goals(&beside));
     let rows = segments::count(programs)?;
     report.tables.push(segments::table(&rows));
     report.records.extend(rows.iter().map(segments::record));

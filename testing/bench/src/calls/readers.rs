@@ -58,6 +58,7 @@ pub(super) fn count(programs: &Programs) -> Result<Vec<Row>, String> {
 fn sends(programs: &Programs, seat: &Seat, domain: usize) -> Result<f64, String> {
     let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
+        writers: 1,
         mode: "best-effort+off",
         readers: READERS,
         size: SIZE,

@@ -112,6 +112,7 @@ fn count_one(
 ) -> Result<Row, String> {
     let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
+        writers: 1,
         mode: "unbundled",
         readers: 1,
         size: flow.size,

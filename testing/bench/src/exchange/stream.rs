@@ -1,6 +1,7 @@
 //! A stream of samples as fast as it goes.
 
 use std::sync::Arc;
+use std::thread;
 
 use whimbrel::qos::{Bundling, ResourceLimits};
 use whimbrel::{
@@ -9,7 +10,7 @@ use whimbrel::{
 
 use super::{COUNTERS, Counters, Msg, PATIENCE};
 use crate::protocol::serve_lines;
-use crate::stream::{Arrivals, Burst, Count, is_reliable};
+use crate::stream::{Arrivals, Burst, Count, Sent, is_reliable};
 
 /// Payloads above this many octets are large: a reader holds few of them.
 const LARGE_BYTES: usize = 100_000;
@@ -57,13 +58,7 @@ impl Stream {
         mut sample: Msg,
         turn: impl FnOnce(DataWriterQos) -> Result<DataWriterQos, String>,
     ) -> Result<(), String> {
-        let qos = DataWriterQos::default().keep_all().bundling(self.bundling);
-        let qos = if self.is_reliable {
-            qos.reliable()
-        } else {
-            qos.best_effort()
-        };
-        let qos = turn(qos.max_blocking_time(Duration::from_secs(1)))?;
+        let qos = turn(self.writer_qos())?;
         let open = || -> Result<DataWriter<Msg>, Error> {
             let participant = DomainParticipant::new(self.domain)?;
             let topic = participant.create_topic::<Msg>("stream")?;
@@ -88,6 +83,57 @@ impl Stream {
             }
             Ok(sent.to_string())
         })
+    }
+
+    /// Has so many writers, each by a thread of its own, write `sample` again and again to all of
+    /// `readers` as each line of the input says; all of them share a participant.
+    ///
+    /// # Errors
+    /// What the bus says.
+    pub fn write_by_threads(
+        self,
+        (writers, readers): (usize, usize),
+        sample: &Msg,
+    ) -> Result<(), String> {
+        let open = || -> Result<Vec<DataWriter<Msg>>, Error> {
+            let participant = DomainParticipant::new(self.domain)?;
+            let topic = participant.create_topic::<Msg>("stream")?;
+            let opened = (0..writers).map(|_| {
+                let writer = participant.create_datawriter(&topic, self.writer_qos())?;
+                writer.wait_for_matched(readers, PATIENCE)?;
+                Ok(writer)
+            });
+            opened.collect()
+        };
+        let writers = open().map_err(|error| error.to_string())?;
+        serve_lines(|line| {
+            let burst: Burst = line.parse()?;
+            let sent = thread::scope(|scope| {
+                let begin = |writer| scope.spawn(move || burst.run(|| writes(writer, sample)));
+                let begun: Vec<_> = writers.iter().map(begin).collect();
+                begun
+                    .into_iter()
+                    .try_fold(Sent::default(), |all, it| Some(all.beside(it.join().ok()?)))
+            });
+            let sent = sent.ok_or("a thread panicked")?;
+            if self.is_reliable {
+                for writer in &writers {
+                    let done = writer.wait_for_acknowledgments(PATIENCE * 3);
+                    done.map_err(|error| format!("acknowledgments: {error}"))?;
+                }
+            }
+            Ok(sent.to_string())
+        })
+    }
+
+    fn writer_qos(self) -> DataWriterQos {
+        let qos = DataWriterQos::default().keep_all().bundling(self.bundling);
+        let qos = if self.is_reliable {
+            qos.reliable()
+        } else {
+            qos.best_effort()
+        };
+        qos.max_blocking_time(Duration::from_secs(1))
     }
 
     /// Counts samples of `size` octets, and says at each line of the input how many there were.
@@ -116,6 +162,10 @@ impl Stream {
         let _reader = open().map_err(|error| error.to_string())?;
         serve_lines(|_| Ok(arrivals.take().to_string()))
     }
+}
+
+fn writes(writer: &DataWriter<Msg>, sample: &Msg) -> bool {
+    writer.write(sample).is_ok()
 }
 
 /// The bundling that `word` names: `automatic`, `off` or a limit in octets.

@@ -52,6 +52,7 @@ impl Runner {
     ) -> Result<Self, String> {
         let program = programs.of(flow.product)?;
         let streaming = Streaming {
+            writers: 1,
             mode: flow.kind.name(),
             readers,
             size,

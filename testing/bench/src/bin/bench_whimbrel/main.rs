@@ -53,11 +53,15 @@ fn run(words: &[String]) -> Result<(), String> {
             serve(|order| ping.block(order))
         }
         ("latency", "pong") => pong::run(domain, mode),
-        ("throughput", "pub") => {
+        ("throughput", "pub" | "pubs") => {
             let payload = vec![0x55; number("--size")?];
             let payload = payload.into();
             let sample = Msg { seq: 0, payload };
-            Stream::new(domain, mode)?.write(number("--number")?, sample, Ok)
+            let (stream, readers) = (Stream::new(domain, mode)?, number("--number")?);
+            if role == "pub" {
+                return stream.write(readers, sample, Ok);
+            }
+            stream.write_by_threads((number("--writers")?, readers), &sample)
         }
         ("throughput", "sub") => Stream::new(domain, mode)?.read(number("--size")?),
         _ => Err(format!("no {role} of {bench}")),
