@@ -38,9 +38,18 @@ pub const BATCHED_BYTES_MAX: usize = 40_000;
 /// not at all.
 const CHANGED_EVERY: usize = 13;
 
+/// What sets apart the numbers that say how a writer begins.
+const BEGINS_WIDE: u64 = 80;
+
 /// Numbers that are the same whenever a plan is looked at.
 fn draw(scenario: &Scenario, what: u64, plan: usize) -> u64 {
     mix(mix(scenario.seed ^ (what << 56)).wrapping_add(plan as u64))
+}
+
+/// True where the writer of a plan begins with as much at once as it ever sends so, as writers of
+/// others do.
+pub fn begins_wide(scenario: &Scenario, plan: usize) -> bool {
+    draw(scenario, BEGINS_WIDE, plan).is_multiple_of(2)
 }
 
 /// Of the writer of a plan.

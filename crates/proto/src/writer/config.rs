@@ -69,6 +69,11 @@ pub struct WriterConfig {
     pub bytes_per_second_max: u64,
     /// Octets of fragments that may leave at once.
     pub burst_bytes: u64,
+    /// As `burst_bytes`, at first, for readers that answer and are not known to have sockets that
+    /// hold twice as much. By default what a socket holds whose receive buffer nobody has raised:
+    /// 212,992 octets on Linux, in which it counts what datagrams take of memory, 2,304 for each
+    /// of 1,472.
+    pub first_burst_bytes: u64,
     /// As `burst_bytes`, for readers on this host whose sockets hold at least twice as much.
     pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
@@ -115,6 +120,7 @@ impl WriterConfig {
             stuck_reader_patience: Duration::from_secs(60),
             bytes_per_second_max: 100_000_000,
             burst_bytes: 256 * 1024,
+            first_burst_bytes: 96 * 1024,
             local_burst_bytes_max: 1536 * 1024,
             bundling: Bundling::Off,
             shared_rate: None,

@@ -44,6 +44,7 @@ impl Writer {
                 self.window_bytes(&reader),
                 reader.is_prompt(),
             );
+            let pace = pace.beginning_with(self.first_window_bytes(&reader));
             let new_since = self.nothing_reached_before(&reader);
             let mut reader = ReaderProxy::new(now, reader, first, pace);
             reader.new_since = new_since;
@@ -88,6 +89,16 @@ impl Writer {
         // Half is for others that send to the same sockets, where that leaves enough.
         let shared = (held / 2).min(self.config.local_burst_bytes_max);
         shared.max(usual.min(held))
+    }
+
+    /// As [`Writer::window_bytes`], before anything is known of what becomes of them: not more than
+    /// any socket holds, where this one is not said to hold a window even as systems count it.
+    fn first_window_bytes(&self, reader: &MatchedReader) -> u64 {
+        let window = self.window_bytes(reader);
+        if u64::from(reader.receive_buffer_bytes) / 2 >= window {
+            return window;
+        }
+        window.min(self.config.first_burst_bytes)
     }
 
     /// Asks `reader`, where it is reliable, for an acknowledgement at the next transmission.

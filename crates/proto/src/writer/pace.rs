@@ -85,6 +85,8 @@ pub(super) struct Pace {
     bytes_per_second_max: u64,
     window_bytes: u64,
     window_bytes_max: u64,
+    /// The window began smaller than it may be, and nothing to speak of was lost since.
+    is_starting: bool,
     /// Below zero after the last datagram was larger than what was left.
     tokens: i64,
     filled_at: Instant,
@@ -124,6 +126,7 @@ impl Pace {
             bytes_per_second_max: rate,
             window_bytes: window,
             window_bytes_max: window,
+            is_starting: false,
             tokens: signed(window),
             filled_at: Instant::ZERO,
             since: Instant::ZERO,
@@ -141,6 +144,14 @@ impl Pace {
             heard: 0,
             questions: VecDeque::new(),
         }
+    }
+
+    /// Begins with a window of no more than `bytes`, which doubles as long as what leaves arrives.
+    pub(super) fn beginning_with(mut self, bytes: u64) -> Self {
+        self.window_bytes = self.window_bytes.min(bytes.max(1));
+        self.is_starting = self.window_bytes < self.window_bytes_max;
+        self.tokens = signed(self.window_bytes);
+        self
     }
 
     /// Octets that may leave whenever the reader has answered.
@@ -331,8 +342,9 @@ impl Pace {
             let least = if self.prompt {
                 self.datagram_bytes.saturating_mul(WINDOW_DATAGRAMS_MIN)
             } else {
-                self.window_bytes_max
+                self.window_bytes
             };
+            self.is_starting = false;
             let window = share(self.window_bytes, arrived, all);
             self.window_bytes = window.max(least).min(self.window_bytes_max);
             self.tokens = self.tokens.min(signed(self.window_bytes));
@@ -340,7 +352,12 @@ impl Pace {
             let rate = share(self.arrived_bytes, 1_000_000_000, nanos);
             self.bytes_per_second = self.bytes_per_second.min(rate).max(1);
         } else {
-            self.window_bytes = quarter_more(self.window_bytes).min(self.window_bytes_max);
+            let wider = if self.is_starting {
+                self.window_bytes.saturating_mul(2)
+            } else {
+                quarter_more(self.window_bytes)
+            };
+            self.window_bytes = wider.min(self.window_bytes_max);
             self.bytes_per_second =
                 quarter_more(self.bytes_per_second).min(self.bytes_per_second_max);
         }
@@ -490,6 +507,25 @@ mod tests {
         assert_eq!((window, rate), (2 * FRAGMENT, 100_000));
         // Without loss it is back within a second.
         assert_eq!(run(&mut pace, 5000, 100, 0), (100_000, 1 << 27));
+    }
+
+    #[test]
+    fn a_window_that_begins_small_doubles_until_something_is_lost() {
+        let begin = |prompt| Pace::new(1 << 27, 100_000, prompt).beginning_with(20_000);
+        for prompt in [true, false] {
+            let mut pace = begin(prompt);
+            assert_eq!(pace.room(at_ms(0)), 20_000);
+            let windows = [1, 2, 3, 4].map(|step| run(&mut pace, step * 100, 1, 10).0);
+            assert_eq!(windows, [40_000, 80_000, 100_000, 100_000]);
+        }
+        let windows = |prompt| {
+            let mut pace = begin(prompt);
+            [(1, 0), (2, 50), (3, 0), (4, 0)].map(|(at, lost)| run(&mut pace, at * 100, 1, lost).0)
+        };
+        assert_eq!(windows(true), [40_000, 20_000, 25_000, 31_250]);
+        assert_eq!(windows(false), [40_000, 40_000, 50_000, 62_500]);
+        let mut whole = Pace::new(1, 100_000, true).beginning_with(1 << 20);
+        assert_eq!(whole.room(at_ms(0)), 100_000);
     }
 
     #[test]

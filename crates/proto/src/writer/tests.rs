@@ -71,6 +71,8 @@ pub(super) fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
         EntityId::user(1, EntityKind::WriterNoKey),
     );
     let mut config = WriterConfig::new(guid);
+    // In which these tests count, from the first on.
+    config.first_burst_bytes = config.burst_bytes;
     adapt(&mut config);
     Writer::new(config)
 }

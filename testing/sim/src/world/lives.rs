@@ -26,6 +26,9 @@ impl World {
         config.nack_response_delay = settings.nack_response_delay;
         config.nack_suppression = settings.nack_suppression;
         config.message_bytes_max = self.scenario.datagram_bytes_max;
+        if forms::begins_wide(&self.scenario, plan) {
+            config.first_burst_bytes = config.burst_bytes;
+        }
         let form = forms::of_writer(&self.scenario, plan);
         config.bundling = form.bundling;
         config.batch = form.batch;

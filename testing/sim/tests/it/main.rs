@@ -82,10 +82,10 @@ struct Played {
     across: u64,
 }
 
-/// Plays the first scenarios of a kind.
-fn keep_promises(kind: Kind) -> Played {
+/// Plays the first `count` scenarios of a kind.
+fn keep_promises(kind: Kind, count: u64) -> Played {
     let mut played = Played::default();
-    for seed in 0..40 {
+    for seed in 0..count {
         let outcome = check_scenario(&Scenario::of(kind, seed));
         played.overflowed += outcome.overflowed;
         played.credits += outcome.credits;
@@ -100,7 +100,7 @@ fn keep_promises(kind: Kind) -> Played {
 
 #[test]
 fn endpoints_keep_their_promises() {
-    let played = keep_promises(Kind::Given);
+    let played = keep_promises(Kind::Given, 40);
     assert!(played.overflowed > 50, "{played:?}");
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;
@@ -110,7 +110,8 @@ fn endpoints_keep_their_promises() {
 
 #[test]
 fn participants_meet_and_keep_their_promises() {
-    let played = keep_promises(Kind::Discovery);
+    // Announcements begin with what queues hold, so it takes more of them to overflow some.
+    let played = keep_promises(Kind::Discovery, 90);
     assert!(played.overflowed > 50, "{played:?}");
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;
@@ -120,7 +121,7 @@ fn participants_meet_and_keep_their_promises() {
 
 #[test]
 fn wide_scenarios_keep_their_promises() {
-    let played = keep_promises(Kind::Wide);
+    let played = keep_promises(Kind::Wide, 40);
     assert!(played.overflowed > 50, "{played:?}");
     assert!(played.credits > 5, "{played:?}");
     let [handed, passed, unencoded] = played.handed;

@@ -333,6 +333,39 @@ fn who_asks_for_fragments_is_asked_again_as_soon_as_at_first() {
     }
 }
 
+/// What Linux counts at most in a receive buffer for that with which a large change begins to a
+/// reader on a path that carries `message_bytes_max`: memory is given out in powers of two, and in
+/// pages.
+fn begins(writer: &mut Writer, message_bytes_max: usize) -> usize {
+    let counted = |bytes: usize| match bytes {
+        0..=1700 => 2304,
+        1701..=16_000 => (bytes + 400).next_power_of_two() + 256,
+        _ => bytes.next_multiple_of(4096) + 4096,
+    };
+    let mut sent = Sent::default();
+    let reader = MatchedReader {
+        message_bytes_max,
+        ..matched(true, false)
+    };
+    writer.handle_matched(NOW, reader);
+    writer.write(NOW, change(4 << 20)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.0.iter().map(|it| counted(it.len())).sum()
+}
+
+#[test]
+fn what_leaves_at_first_fits_the_buffer_of_a_system_whatever_the_path_carries() {
+    for message_bytes_max in [1232, 1472, 8972, 16_000, 32_000, 65_507] {
+        let mut writer = writer(|config| {
+            config.bytes_per_second_max = 1;
+            config.first_burst_bytes = WriterConfig::new(config.guid).first_burst_bytes;
+        });
+        let all = begins(&mut writer, message_bytes_max);
+        let (few, many) = (60_000, 212_992);
+        assert!((few..=many).contains(&all), "{message_bytes_max}: {all}");
+    }
+}
+
 #[test]
 fn as_much_leaves_at_once_as_a_reader_on_this_host_receives() {
     let at_once = |receive_buffer_bytes, message_bytes_max| {
