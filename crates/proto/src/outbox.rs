@@ -80,8 +80,9 @@ pub trait Outbox {
         self.send(to, parts);
     }
 
-    /// As [`Outbox::send`], for what may wait behind everything else: parts of large samples, the
-    /// largest of which has `sample_bytes` octets.
+    /// As [`Outbox::send`], for what may leave with others of its size by one call, and wait behind
+    /// everything else: parts of large samples, the largest of which has `sample_bytes` octets, and
+    /// bundles of several messages, with no such octets.
     fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
         let _ = sample_bytes;
         self.send(to, parts);

@@ -38,12 +38,19 @@ pub const BATCHED_BYTES_MAX: usize = 40_000;
 /// not at all.
 const CHANGED_EVERY: usize = 13;
 
-/// What sets apart the numbers that say how a writer begins.
+/// What sets apart the numbers that say how a writer begins, and whether its messages join.
 const BEGINS_WIDE: u64 = 80;
+const JOINED: u64 = 81;
 
 /// Numbers that are the same whenever a plan is looked at.
 fn draw(scenario: &Scenario, what: u64, plan: usize) -> u64 {
     mix(mix(scenario.seed ^ (what << 56)).wrapping_add(plan as u64))
+}
+
+/// Octets of messages that wait to leave by one call at the writer of a plan: of one in two some.
+pub fn joined_bytes_max(scenario: &Scenario, plan: usize) -> usize {
+    let joins = draw(scenario, JOINED, plan).is_multiple_of(2);
+    if joins { 10_000 } else { 0 }
 }
 
 /// True where the writer of a plan begins with as much at once as it ever sends so, as writers of

@@ -15,8 +15,10 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Bundling {
     /// Samples that come faster than they can be sent leave together, those of several writers of
-    /// a participant to the same addresses too; a lone sample leaves at once. A participant may be
-    /// set up without (`automatic_bundling`), for which this is as [`Bundling::Off`].
+    /// a participant to the same addresses too; a lone sample leaves at once. To other hosts
+    /// several messages of one size leave by one call, where the writer keeps all samples, or 256
+    /// of each instance, and compresses none. A participant may be set up without
+    /// (`automatic_bundling`), for which this is as [`Bundling::Off`].
     #[default]
     Automatic,
     /// Each sample leaves at once. What cannot, as a flow controller or a best-effort reader on

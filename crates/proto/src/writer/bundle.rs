@@ -18,7 +18,7 @@ use crate::message::MessageBuilder;
 const AUTOMATIC_BYTES: usize = 60_000;
 
 /// The same in changes: more would gain little and wait longer.
-const AUTOMATIC_SAMPLES: u32 = 256;
+pub(super) const AUTOMATIC_SAMPLES: u32 = 256;
 
 /// How long a change waits for others that come.
 const AUTOMATIC_AGE: Duration = Duration::from_micros(100);
@@ -97,6 +97,8 @@ pub(super) struct Bundle {
     /// Octets of message that they make, without its header.
     pub(super) bytes: usize,
     pub(super) leaves_at: Option<Instant>,
+    /// They make several messages, which leave by one call.
+    pub(super) is_joined: bool,
     /// How often they were told to wait for a flush.
     pub(super) holds: u32,
     rate: Rate,
@@ -122,6 +124,7 @@ impl Bundle {
             samples: 0,
             bytes: 0,
             leaves_at: None,
+            is_joined: false,
             holds: 0,
             rate: Rate::default(),
             shared_rate: shared_rate.map(Share::of),
@@ -176,7 +179,10 @@ impl Bundle {
     }
 
     pub(super) fn add(&mut self, now: Instant, sequence: SequenceNumber, bytes: usize) {
-        self.from.get_or_insert(sequence);
+        if self.from.is_none() {
+            self.from = Some(sequence);
+            self.is_joined = false;
+        }
         self.samples = self.samples.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
         if self.leaves_at.is_none() && self.holds == 0 {
@@ -273,6 +279,11 @@ impl Bundle {
         });
         let many = self.bundling == Bundling::Automatic && self.samples >= AUTOMATIC_SAMPLES;
         old.unwrap_or(false) || many
+    }
+
+    /// True where what left last does so as several messages by one call.
+    pub(super) fn leaves_joined(&self) -> bool {
+        self.is_joined && self.from.is_none()
     }
 
     /// True where nothing waits, be it sealed.

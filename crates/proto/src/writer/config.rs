@@ -78,6 +78,10 @@ pub struct WriterConfig {
     pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
     pub bundling: Bundling,
+    /// Octets of what bundles by itself that may wait to leave as several messages by
+    /// [`Outbox::send_bulk`](crate::outbox::Outbox::send_bulk), where the path carries less in one.
+    /// None by default: it leaves once one message is full.
+    pub joined_bytes_max: usize,
     /// How fast the writers of the participant write together; those that go to the same
     /// addresses leave together by [`Bundling::Automatic`]. None by default.
     pub shared_rate: Option<Arc<SharedRate>>,
@@ -123,6 +127,7 @@ impl WriterConfig {
             first_burst_bytes: 96 * 1024,
             local_burst_bytes_max: 1536 * 1024,
             bundling: Bundling::Off,
+            joined_bytes_max: 0,
             shared_rate: None,
             packed_messages: CompressionIds::NONE,
             batch: None,

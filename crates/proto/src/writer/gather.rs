@@ -3,7 +3,7 @@
 use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
-use super::bundle::{Bundling, Cause};
+use super::bundle::{AUTOMATIC_SAMPLES, Bundling, Cause};
 use super::change::Change;
 use super::history::INLINE_QOS_BYTES;
 use super::reader_proxy::ReaderProxy;
@@ -168,8 +168,9 @@ impl Writer {
             return;
         };
         let bytes = self.message_bytes_of(change);
-        let room = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
-        if bytes > room / 2 {
+        let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        let room = one.max(self.joined_bytes_max());
+        if bytes > one || bytes > room / 2 {
             // Nothing is gained by waiting.
             self.bundle.leave(Cause::Full);
             return;
@@ -180,12 +181,27 @@ impl Writer {
             self.bundle.leave(Cause::Full);
         }
         self.bundle.add(now, sequence, bytes);
+        self.bundle.is_joined |= self.bundle.bytes > one;
         if self.bundle.bytes.saturating_add(bytes) > room || self.is_a_batch() {
             self.bundle.leave(Cause::Full);
         } else if self.bundle.is_enough(now) {
             let time = self.bundle.leaves_at.is_some_and(|at| at <= now);
             self.bundle
                 .leave(if time { Cause::Time } else { Cause::Full });
+        }
+    }
+
+    /// Octets that may wait to leave as several messages by one call: where all of them are in
+    /// history until then, and each message leaves as it is.
+    fn joined_bytes_max(&self) -> usize {
+        let kept = self.config.depth;
+        let keeps_all = kept.is_none_or(|depth| depth >= AUTOMATIC_SAMPLES as usize);
+        let is_plain = !self.audience.packing().is_somewhere() && !self.forms.is_divided();
+        let by_itself = self.bundles_by_itself() && self.bundle.holds == 0;
+        if keeps_all && is_plain && by_itself && self.batches.is_none() {
+            self.config.joined_bytes_max
+        } else {
+            0
         }
     }
 

@@ -38,6 +38,7 @@ impl Writer {
         let held_up = !self.push_changes(now, through, &mut message, outbox);
         if !held_up {
             self.pushed = self.pushed.max(through);
+            self.bundle.is_joined &= self.bundle.from.is_some();
         }
         let moved = sealed || before != (self.pushed, self.push_next);
         if moved {

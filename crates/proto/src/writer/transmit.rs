@@ -1,6 +1,7 @@
 //! What a writer sends: new changes to all, repairs and gaps to one.
 
 use alloc::vec::Vec;
+use core::hint::cold_path;
 
 use whimbrel_base::bucket;
 use whimbrel_base::guid::{EntityId, Guid};
@@ -51,9 +52,13 @@ impl Writer {
     }
 
     /// Octets of the largest change under way, while there are large ones: what belongs to them
-    /// must not overtake them.
+    /// must not overtake them. None of a bundle, where it leaves as several messages.
     #[inline(always)]
     fn bulk_bytes(&self) -> Option<usize> {
+        if self.bundle.leaves_joined() {
+            cold_path();
+            return Some(0);
+        }
         let form = self.forms.shared();
         let next = self.history.next_from(self.pushed.next());
         let next = next.filter(|it| !it.is_whole(form));

@@ -9,6 +9,10 @@ use crate::error::Error;
 /// and where their parts leave in crowds some overtake others on the way, which is taken for loss.
 const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 
+/// Octets of bundles that wait to leave together: of twice as many, samples of 1 KiB would go a
+/// fifth faster, others would not, and what is written first would wait twice as long.
+const BUNDLES_BYTES_MAX: usize = 24_000;
+
 /// Whether datagrams of one size, such as the fragments of large samples, leave and arrive many by
 /// one system call where the system can (UDP_SEGMENT and UDP_GRO). What travels is the same.
 ///
@@ -18,7 +22,7 @@ const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 pub enum SegmentationOffload {
     /// Each leaves and arrives by itself.
     Off,
-    /// Those of samples up to 64 KiB, and none but these, leave together.
+    /// Bundles and those of samples up to 64 KiB leave together, larger samples' alone.
     #[default]
     Automatic,
     /// Those of all samples do.
@@ -32,6 +36,14 @@ impl SegmentationOffload {
             Self::Off => 0,
             Self::Automatic => SMALL_SAMPLE_BYTES_MAX,
             Self::On => usize::MAX,
+        }
+    }
+
+    /// Octets of bundles that wait to leave together.
+    pub(crate) const fn bundles_bytes_max(self) -> usize {
+        match self {
+            Self::Off => 0,
+            Self::Automatic | Self::On => BUNDLES_BYTES_MAX,
         }
     }
 }

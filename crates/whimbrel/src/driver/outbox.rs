@@ -75,8 +75,13 @@ impl<'a> SocketOutbox<'a> {
         Self::new(sockets, Oversize::InPieces)
     }
 
-    /// True where something found no room in a send buffer.
-    pub(crate) fn was_full(&self) -> bool {
+    /// Sends what is still to leave by one call; true where something found no room in a send
+    /// buffer.
+    #[inline(always)]
+    pub(crate) fn was_full(&mut self) -> bool {
+        if self.joined.is_some() {
+            self.send_last_joined();
+        }
         self.way.was_full
     }
 

@@ -147,6 +147,11 @@ impl ParticipantCore {
         }
     }
 
+    /// Octets of bundles that may wait to leave by one call.
+    pub(crate) fn joined_bytes_max(&self) -> usize {
+        self.network.fittings.offload.bundles_bytes_max()
+    }
+
     /// How samples leave whose writer leaves that to us.
     pub(crate) fn automatic_bundling(&self) -> Bundling {
         if self.network.bundles {

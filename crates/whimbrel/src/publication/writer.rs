@@ -102,6 +102,7 @@ impl<T: DdsType> DataWriter<T> {
         let mut config = machine_config(guid, &qos, bundling);
         config.budget = Some(Arc::clone(&shared.budget));
         config.shared_rate = Some(Arc::clone(&shared.rate));
+        config.joined_bytes_max = shared.joined_bytes_max();
         shared.look(|control| limit(&mut config, control.config()));
         let core = WriterCore::new(
             config,

@@ -1,6 +1,7 @@
 //! System calls and switches per message, counted by the kernel in the process that answers: each
 //! message is one receive and one send there. Times play no part, so a busy machine is no excuse.
 
+mod bundles;
 mod count;
 mod judge;
 mod readers;
@@ -125,6 +126,10 @@ fn add_own(report: &mut Report, programs: &Programs, messages: usize) -> Result<
     report.tables.push(writers::table(&beside));
     report.records.extend(beside.iter().map(writers::record));
     report.goals.extend(writers::goals(&beside));
+    let bundles = bundles::count(programs)?;
+    report.tables.push(bundles::table(&bundles));
+    report.records.extend(bundles.iter().map(bundles::record));
+    report.goals.extend(bundles::goals(&bundles));
     let rows = segments::count(programs)?;
     report.tables.push(segments::table(&rows));
     report.records.extend(rows.iter().map(segments::record));

@@ -26,6 +26,7 @@ impl World {
         config.nack_response_delay = settings.nack_response_delay;
         config.nack_suppression = settings.nack_suppression;
         config.message_bytes_max = self.scenario.datagram_bytes_max;
+        config.joined_bytes_max = forms::joined_bytes_max(&self.scenario, plan);
         if forms::begins_wide(&self.scenario, plan) {
             config.first_burst_bytes = config.burst_bytes;
         }

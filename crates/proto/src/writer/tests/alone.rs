@@ -172,6 +172,7 @@ fn run(seed: u64) -> [usize; 3] {
             wait: Duration::from_millis(1),
         },
     };
+    config.joined_bytes_max = [0, 4000][random.below(2) as usize];
     config.asynchronous = false;
     let mut sides = [true, false].map(|it| Side::new(&config, it));
     let mut now = NOW;

@@ -1,6 +1,7 @@
 //! Changes that wait for others.
 
 mod automatic;
+mod joined;
 mod limits;
 mod packed;
 mod shared;
@@ -46,11 +47,18 @@ struct Wire {
     packed: usize,
     /// Of the changes, in the order in which they left.
     numbers: Vec<i64>,
+    /// Octets of each message that may leave with others by one call.
+    bulk: Vec<usize>,
 }
 
 impl Outbox for Wire {
     fn send_bundle(&mut self, to: &[Locator], parts: &[&[u8]]) {
         self.packed += 1;
+        self.send(to, parts);
+    }
+
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], _sample_bytes: usize) {
+        self.bulk.push(parts.iter().map(|it| it.len()).sum());
         self.send(to, parts);
     }
 

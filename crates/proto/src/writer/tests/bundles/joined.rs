@@ -1,0 +1,134 @@
+//! Bundles of several messages that leave by one call.
+
+use super::*;
+use crate::peer::MatchedReader;
+
+/// Octets that may wait so.
+const JOINED_BYTES: usize = 10_000;
+
+/// What 1000 changes of `bytes`, written by a loop that does nothing else, left with.
+#[track_caller]
+fn written(bytes: usize, adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Wire) {
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |config| {
+        config.joined_bytes_max = JOINED_BYTES;
+        config.unacknowledged_bytes_max = u64::MAX;
+        adapt(config);
+    });
+    write(&mut writer, &mut sent, bytes);
+    (writer, sent)
+}
+
+#[track_caller]
+fn write(writer: &mut Writer, sent: &mut Wire, bytes: usize) {
+    let mut now = NOW;
+    for _ in 0..1000 {
+        now = now.after(Duration::from_nanos(500));
+        writer.write(now, change(bytes)).unwrap();
+        let before = sent.numbers.len();
+        writer.poll_transmit(now, sent);
+        if sent.numbers.len() > before {
+            let began = now;
+            now = now.after(Duration::from_micros(6));
+            depart(writer, began, now);
+        }
+    }
+    let end = now.after(Duration::from_millis(10));
+    writer.handle_timeout(end);
+    writer.poll_transmit(end, sent);
+    assert!(
+        sent.numbers.iter().copied().eq(1..=1000),
+        "each once, in order"
+    );
+}
+
+#[test]
+fn messages_of_one_size_leave_several_at_once() {
+    for bytes in [16, 400, 1000, 1380] {
+        let (writer, sent) = written(bytes, |_| {});
+        assert!(sent.bytes_max <= 1472, "{}", sent.bytes_max);
+        let all = 1000 * (bytes + 36);
+        let messages = all / 1472;
+        assert!(
+            sent.bulk.len() * 10 >= messages * 8,
+            "{} of {messages}",
+            sent.bulk.len()
+        );
+        let bundles = statistics(&writer).bundles as usize;
+        assert!(
+            bundles <= all / JOINED_BYTES * 3 / 2 + 20,
+            "{bytes}: {bundles} bundles"
+        );
+        let mut sizes = sent.bulk.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        assert!(sizes.len() * 8 < sent.bulk.len(), "{bytes}: {sizes:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_message_waits_for_nothing() {
+    let (mut writer, mut sent) = written(400, |_| {});
+    let before = statistics(&writer).bundles;
+    sent.bulk.clear();
+    let mut now = NOW.after(Duration::from_secs(1));
+    for _ in 0..30 {
+        now = now.after(Duration::from_nanos(500));
+        writer.write(now, change(1500)).unwrap();
+        assert!(!writer.is_waiting());
+        writer.poll_transmit(now, &mut sent);
+        depart(&mut writer, now, now.after(Duration::from_micros(6)));
+        now = now.after(Duration::from_micros(6));
+    }
+    assert_eq!(statistics(&writer).bundles, before);
+}
+
+#[test]
+fn bundles_leave_message_by_message_where_more_may_not_wait() {
+    // Nothing is to leave so; history gives up what waits; the path carries it all in one.
+    let many = |config: &mut WriterConfig| config.depth = Some(256);
+    assert!(!written(400, many).1.bulk.is_empty());
+    let few = |config: &mut WriterConfig| config.depth = Some(255);
+    assert!(written(400, few).1.bulk.is_empty());
+    let none = |config: &mut WriterConfig| config.joined_bytes_max = 0;
+    assert!(written(400, none).1.bulk.is_empty());
+    let up_to = |config: &mut WriterConfig| config.bundling = up_to(1400);
+    assert!(written(400, up_to).1.bulk.is_empty());
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |config| {
+        config.joined_bytes_max = JOINED_BYTES;
+        config.unacknowledged_bytes_max = u64::MAX;
+    });
+    writer.handle_matched(
+        NOW,
+        MatchedReader {
+            message_bytes_max: 65_507,
+            ..matched(true, false)
+        },
+    );
+    write(&mut writer, &mut sent, 400);
+    assert!(sent.bulk.is_empty() && sent.bytes_max > 20_000);
+}
+
+#[test]
+fn what_was_told_to_wait_leaves_with_each_full_message() {
+    let (mut writer, mut sent) = bundling(Bundling::Automatic, |config| {
+        config.joined_bytes_max = JOINED_BYTES;
+        config.unacknowledged_bytes_max = u64::MAX;
+    });
+    writer.suspend();
+    for _ in 0..100 {
+        writer.write(NOW, change(400)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    assert!(sent.bulk.is_empty() && sent.numbers.len() > 90);
+}
+
+#[test]
+fn what_follows_them_leaves_as_usual() {
+    let (mut writer, mut sent) = written(400, |_| {});
+    sent.bulk.clear();
+    let later = NOW.after(Duration::from_secs(1));
+    assert!(put(&mut writer, &mut sent, later, 1)[0] > 0);
+    writer.flush();
+    writer.poll_transmit(later.after(Duration::from_secs(1)), &mut sent);
+    assert!(sent.bulk.is_empty(), "{:?}", sent.bulk);
+}
