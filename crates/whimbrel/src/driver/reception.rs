@@ -32,7 +32,7 @@ use super::audience;
 use super::clock;
 use super::contain::contain;
 use super::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use super::sync::{Arc, Mutex, MutexGuard, Weak, lock};
+use super::sync::{Arc, Mutex, MutexGuard, Weak, lock, lock_after_others};
 use super::timers::{Timed, TimerSlot};
 use crate::domain::Waiting;
 
@@ -196,7 +196,7 @@ impl Reception {
         if self.request.lets_others_run() {
             return;
         }
-        let Some(mut desk) = lock(&self.seat).take() else {
+        let Some(mut desk) = lock_after_others(&self.seat).take() else {
             return;
         };
         self.receive_at(&mut desk);

@@ -22,6 +22,9 @@ pub(crate) use shuttle::thread_local;
 
 use atomic::{AtomicBool, Ordering, fence};
 
+/// How often [`lock_after_others`] lets others run.
+const YIELDS_MAX: usize = 4;
+
 /// A value that is read without a lock and replaced as a whole.
 #[cfg(not(shuttle))]
 pub(crate) type Snapshot<T> = arc_swap::ArcSwap<T>;
@@ -54,6 +57,18 @@ pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// As [`lock`], but where somebody has it lets others run first: for a lock whose owner wakes,
+/// before he gives it back, whoever wants it next, and may have lost his core to him.
+pub(crate) fn lock_after_others<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..YIELDS_MAX {
+        if let Some(guard) = try_lock(mutex) {
+            return guard;
+        }
+        thread::yield_now();
+    }
+    lock(mutex)
 }
 
 /// A user callback may panic while it holds nothing of ours, so a poisoned lock is still good.
