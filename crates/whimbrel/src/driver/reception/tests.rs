@@ -382,24 +382,6 @@ fn others_are_served_when_a_thread_that_was_soon_back_stays_away() {
 }
 
 #[test]
-fn a_thread_that_runs_a_task_waits_for_nobody_else() {
-    let _turn = turn();
-    let scene = scene(Waiting::Receive);
-    let waits = scene.spawn("waiter", |scene| {
-        let bell = Arc::clone(&scene.inbox.bell);
-        block_on(until(bell, || scene.handler_of("end")))
-    });
-    for round in 0..6 {
-        let text = format!("silent {round}");
-        scene.until_somebody_sits();
-        scene.send(&text);
-        assert_eq!(scene.watch_for(&text), "waiter");
-    }
-    scene.send("end");
-    assert_eq!(waits.join().unwrap(), "waiter");
-}
-
-#[test]
 fn a_panic_while_receiving_ends_neither_the_wait_nor_the_reception() {
     let _turn = turn();
     let scene = scene(Waiting::Receive);

@@ -67,3 +67,33 @@ fn who_asks_sits_once_there_is_room() {
     asking.join().unwrap();
     assert!(!reception.request.is_there() && !reception.is_watched());
 }
+
+#[test]
+fn a_thread_that_runs_a_task_waits_for_nobody_else() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let waits = scene.spawn("waiter", |scene| {
+        let bell = Arc::clone(&scene.inbox.bell);
+        block_on(until(bell, || scene.handler_of("end")))
+    });
+    let deadline = StdInstant::now() + PATIENCE;
+    let (mut sent, mut by_itself) = (0, 0);
+    while by_itself < 6 {
+        assert!(StdInstant::now() < deadline, "{by_itself} of {sent}");
+        let soon = StdInstant::now() + StdDuration::from_millis(20);
+        while scene.reception.is_waited_at(0) && StdInstant::now() < soon {
+            thread::yield_now();
+        }
+        if scene.reception.is_waited_at(0) {
+            // On a busy machine the seat is taken for a moment, and who finds it so sleeps.
+            scene.send("look again");
+            continue;
+        }
+        let text = format!("silent {sent}");
+        sent += 1;
+        scene.send(&text);
+        by_itself += usize::from(scene.watch_for(&text) == "waiter");
+    }
+    scene.send("end");
+    assert_eq!(waits.join().unwrap(), "waiter");
+}
