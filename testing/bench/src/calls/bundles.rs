@@ -1,17 +1,15 @@
 //! How many samples of a stream leave by one call between two hosts, as it comes, for each setting
 //! of segmentation offload: a packet there carries one of these, and none is divided.
 
-use std::time::Duration;
-
 use crate::contestant::{Product, Programs};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
 use crate::report::{Record, Table};
 use crate::stage::Stage;
-use crate::stream::{Burst, Received, Sent};
-use crate::streamers::{Streamers, Streaming};
+use crate::stream::Burst;
+use crate::streamers::Streaming;
 
-use super::count::Counter;
+use super::burst::count_burst;
 
 /// Octets of a sample.
 const SIZE: usize = 1000;
@@ -22,9 +20,6 @@ const ALONE: f64 = 0.9;
 
 const WARM: Burst = Burst { ms: 200, rate: 0 };
 const COUNTED: Burst = Burst { ms: 500, rate: 0 };
-
-/// How long a burst may take beyond its length.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls that send per sample, for one setting.
 #[derive(Clone, Debug)]
@@ -54,7 +49,6 @@ fn count_one(
 ) -> Result<Row, String> {
     let variable = ("WHIMBREL_SEGMENTATION_OFFLOAD", setting);
     let seats = stage.seats().map(|seat| seat.with_variable(variable));
-    let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
         writers: 1,
         mode: "reliable",
@@ -62,23 +56,12 @@ fn count_one(
         size: SIZE,
         domain,
     };
-    let mut these = Streamers::start("bundles", &program, &seats, streaming)?;
-    these.wait_until_ready()?;
-    let warm: Sent = these.writer.ask(&WARM.to_string(), PATIENCE)?.parse()?;
-    let counter = Counter::start(these.writer.id())?;
-    let sent: Sent = these.writer.ask(&COUNTED.to_string(), PATIENCE)?.parse()?;
-    let counts = counter.stop()?;
-    let written = warm.written + sent.written;
-    for reader in &mut these.readers {
-        let got: Received = reader.ask("count", PATIENCE)?.parse()?;
-        if got.count != written {
-            return Err(format!("{setting}: {} of {written} samples", got.count));
-        }
-    }
+    let bursts = [WARM, COUNTED];
+    let counted = count_burst(programs, ("bundles", &seats), streaming, bursts)?.arrived(false)?;
     Ok(Row {
         setting,
-        samples: sent.written,
-        sends: counts.of("sends") / sent.written as f64,
+        samples: counted.sent.written,
+        sends: counted.per_sample("sends"),
     })
 }
 

@@ -2,6 +2,7 @@
 //! message is one receive and one send there. Times play no part, so a busy machine is no excuse.
 
 mod bundles;
+mod burst;
 mod count;
 mod judge;
 mod readers;
@@ -12,11 +13,12 @@ mod writers;
 
 use crate::arguments::Arguments;
 use crate::contestant::{COUNTED as BESIDE, Contestant, Mode, Product, Programs, USUAL};
+use crate::goal::Goal;
 use crate::machine;
 use crate::pair::Pair;
 use crate::placement::Placement;
 use crate::protocol::Order;
-use crate::report::Report;
+use crate::report::{Record, Report, Table};
 use crate::stage::Stage;
 
 use count::Counter;
@@ -114,25 +116,44 @@ fn count_all(
 
 /// What is counted of Whimbrel alone.
 fn add_own(report: &mut Report, programs: &Programs, messages: usize) -> Result<(), String> {
-    let flows = stream::count(programs, messages)?;
-    report.tables.push(stream::table(&flows));
-    report.records.extend(flows.iter().map(stream::record));
-    report.goals.extend(stream::goals(&flows));
-    let of_many = readers::count(programs)?;
-    report.tables.push(readers::table(&of_many));
-    report.records.extend(of_many.iter().map(readers::record));
-    report.goals.extend(readers::goals(&of_many));
-    let beside = writers::count(programs)?;
-    report.tables.push(writers::table(&beside));
-    report.records.extend(beside.iter().map(writers::record));
-    report.goals.extend(writers::goals(&beside));
-    let bundles = bundles::count(programs)?;
-    report.tables.push(bundles::table(&bundles));
-    report.records.extend(bundles.iter().map(bundles::record));
-    report.goals.extend(bundles::goals(&bundles));
+    let rows = stream::count(programs, messages)?;
+    add(
+        report,
+        &rows,
+        (stream::table, stream::record, stream::goals),
+    );
+    let rows = readers::count(programs)?;
+    add(
+        report,
+        &rows,
+        (readers::table, readers::record, readers::goals),
+    );
+    let rows = writers::count(programs)?;
+    add(
+        report,
+        &rows,
+        (writers::table, writers::record, writers::goals),
+    );
+    let rows = bundles::count(programs)?;
+    add(
+        report,
+        &rows,
+        (bundles::table, bundles::record, bundles::goals),
+    );
     let rows = segments::count(programs)?;
-    report.tables.push(segments::table(&rows));
-    report.records.extend(rows.iter().map(segments::record));
-    report.goals.extend(segments::goals(&rows));
+    add(
+        report,
+        &rows,
+        (segments::table, segments::record, segments::goals),
+    );
     Ok(())
+}
+
+/// What is shown of `rows`: a table, a record of each, goals.
+type Shown<R> = (fn(&[R]) -> Table, fn(&R) -> Record, fn(&[R]) -> Vec<Goal>);
+
+fn add<R>(report: &mut Report, rows: &[R], (table, record, goals): Shown<R>) {
+    report.tables.push(table(rows));
+    report.records.extend(rows.iter().map(record));
+    report.goals.extend(goals(rows));
 }

@@ -1,26 +1,21 @@
 //! How many calls a sample to many readers leaves by, on one host, with one call for many addresses
 //! and without.
 
-use std::time::Duration;
-
 use crate::contestant::{Product, Programs};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
 use crate::report::{Record, Table};
 use crate::stage::{Seat, Stage};
-use crate::stream::{Burst, Received, Sent};
-use crate::streamers::{Streamers, Streaming};
+use crate::stream::Burst;
+use crate::streamers::Streaming;
 
-use super::count::Counter;
+use super::burst::count_burst;
 
 /// More than there are sockets of their own for.
 const READERS: usize = 12;
 
 /// Octets of a sample.
 const SIZE: usize = 64;
-
-/// How long a burst may take beyond its length.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Slow enough that every reader gets everything on two cores.
 const BURST: Burst = Burst { ms: 500, rate: 200 };
@@ -56,7 +51,6 @@ pub(super) fn count(programs: &Programs) -> Result<Vec<Row>, String> {
 }
 
 fn sends(programs: &Programs, seat: &Seat, domain: usize) -> Result<f64, String> {
-    let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
         writers: 1,
         mode: "best-effort+off",
@@ -65,21 +59,10 @@ fn sends(programs: &Programs, seat: &Seat, domain: usize) -> Result<f64, String>
         domain,
     };
     let seats = [seat.clone(), seat.clone()];
-    let mut these = Streamers::start("many readers", &program, &seats, streaming)?;
-    these.wait_until_ready()?;
-    // All addresses are known, and what is worth a socket of its own has one.
-    let warm: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
-    let counter = Counter::start(these.writer.id())?;
-    let sent: Sent = these.writer.ask(&BURST.to_string(), PATIENCE)?.parse()?;
-    let counts = counter.stop()?;
-    for reader in &mut these.readers {
-        let got: Received = reader.ask("count", PATIENCE)?.parse()?;
-        let written = warm.written + sent.written;
-        if got.count != written {
-            return Err(format!("{} of {written} samples arrived", got.count));
-        }
-    }
-    Ok(counts.of("sends") / sent.written as f64)
+    // What is worth a socket of its own has one after the first burst.
+    let bursts = [BURST, BURST];
+    let counted = count_burst(programs, ("many readers", &seats), streaming, bursts)?;
+    Ok(counted.arrived(false)?.per_sample("sends"))
 }
 
 /// One call serves many where that is on; where not, each is served by its own.

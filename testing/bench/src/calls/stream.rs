@@ -2,8 +2,8 @@
 //! system, and what the writer asks and is answered.
 
 use std::fmt;
-use std::time::Duration;
 
+use super::burst::PATIENCE;
 use super::count::{COUNTED, Counter, Counts};
 use super::judge::{ACKNOWLEDGED, NONE, WAITS};
 use super::rows::{cells_of, with_counts};
@@ -15,9 +15,6 @@ use crate::report::{Record, Table};
 use crate::stage::Stage;
 use crate::stream::{Burst, Sent};
 use crate::streamers::{Streamers, Streaming};
-
-/// How long a burst may take beyond its length.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Octets of payload.
 const SIZES: [usize; 3] = [64, 1024, 8192];

@@ -1,17 +1,15 @@
 //! Whether writers of one participant that have nothing to do with each other wait for each other:
 //! each writes by a thread of its own, and whoever waits for a lock asks the system to.
 
-use std::time::Duration;
-
 use crate::contestant::{Product, Programs};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
 use crate::report::{Record, Table};
 use crate::stage::{Seat, Stage};
-use crate::stream::{Burst, Received, Sent};
-use crate::streamers::{Streamers, Streaming};
+use crate::stream::Burst;
+use crate::streamers::Streaming;
 
-use super::count::Counter;
+use super::burst::count_burst;
 
 const WRITERS: usize = 2;
 
@@ -21,9 +19,6 @@ const SIZE: usize = 64;
 /// Calls per sample that are none to speak of. Where a writer's thread is woken it takes the core
 /// from whoever receives its answers, now and then while that one has its lock: three calls.
 const SELDOM: f64 = 0.005;
-
-/// How long a burst may take beyond its length.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How each writes: as fast as it goes where nothing is waited for, and so slowly that nobody waits
 /// for room where it is.
@@ -64,7 +59,6 @@ fn count_one(
     seats: &[Seat; 2],
     ((mode, burst), domain): ((&'static str, Burst), usize),
 ) -> Result<Row, String> {
-    let program = programs.of(Product::Whimbrel)?;
     let streaming = Streaming {
         mode: &format!("{mode}+off"),
         writers: WRITERS,
@@ -72,26 +66,18 @@ fn count_one(
         size: SIZE,
         domain,
     };
-    let mut these = Streamers::start("two writers", &program, seats, streaming)?;
-    these.wait_until_ready()?;
-    let warm: Sent = these.writer.ask(&burst.to_string(), PATIENCE)?.parse()?;
-    let counter = Counter::start(these.writer.id())?;
-    let sent: Sent = these.writer.ask(&burst.to_string(), PATIENCE)?.parse()?;
-    let counts = counter.stop()?;
-    let written = warm.written + sent.written;
-    let mut got = 0;
-    for reader in &mut these.readers {
-        let received: Received = reader.ask("count", PATIENCE)?.parse()?;
-        got += received.count;
-    }
-    let is_whole = got == written || (mode == "best-effort" && got > 0);
-    if sent.refused > 0 || !is_whole {
-        return Err(format!("{mode}: {got} of {written} samples arrived"));
+    let counted = count_burst(programs, ("two writers", seats), streaming, [burst, burst])?;
+    let counted = counted.arrived(mode == "best-effort")?;
+    if counted.sent.refused > 0 {
+        return Err(format!(
+            "{mode}: {} samples were refused",
+            counted.sent.refused
+        ));
     }
     Ok(Row {
         mode,
-        samples: sent.written,
-        futexes: counts.of("futexes") / sent.written as f64,
+        samples: counted.sent.written,
+        futexes: counted.per_sample("futexes"),
     })
 }
 
