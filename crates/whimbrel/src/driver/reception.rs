@@ -9,6 +9,7 @@
 //! lately ([`habit`]): giving back and taking again are two system calls. Whoever holds the seat
 //! alone receives, so datagrams keep their order.
 
+mod desk;
 mod habit;
 mod request;
 mod room;
@@ -19,15 +20,14 @@ mod tests;
 
 use std::io;
 
-use whimbrel_base::time::{Duration, Instant};
+use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::poll::Token;
 use whimbrel_net::socket::{Datagram, RecvBatch, UdpSocket};
 
-use self::habit::{AWAY_MAX, Habit};
+use self::desk::{Desk, Proof};
+use self::habit::AWAY_MAX;
 use self::request::Request;
-use self::room::Room;
-use self::spin::Spin;
 use super::audience;
 use super::clock;
 use super::contain::contain;
@@ -37,15 +37,6 @@ use super::timers::{Timed, TimerSlot};
 use crate::domain::Waiting;
 
 pub(super) use self::seat::{Seat, Waited};
-
-/// Datagrams received per call.
-const BATCH: usize = 8;
-
-/// Slabs that samples may hold before new ones are allocated.
-const SLABS: usize = 256;
-
-/// How often at most slabs that a burst left behind are given back; nobody is woken for it.
-const TRIM_PERIOD: Duration = Duration::from_secs(1);
 
 /// Receive calls before timers and other sockets are looked at again.
 const ROUNDS_MAX: usize = 32;
@@ -63,14 +54,6 @@ pub(crate) trait Receive: Send + Sync {
 
     /// A receive call failed.
     fn note_receive_error(&self, error: &io::Error);
-}
-
-/// Whether waits in the receive call can be ended from elsewhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Proof {
-    /// Not known, or to be tried again from then on.
-    MissingFrom(Instant),
-    Given,
 }
 
 /// Watches the sockets at which nobody sits, and the timers.
@@ -95,24 +78,6 @@ pub(super) trait Watch: Send + Sync {
 
     /// Somebody panicked while receiving.
     fn count_fault(&self);
-}
-
-/// What whoever receives works with.
-struct Desk {
-    batch: RecvBatch,
-    trim_at: Instant,
-    /// When the clock was last looked at here.
-    seen_at: Instant,
-    proof: Proof,
-    spin: Spin,
-    room: Room,
-    /// The next call is for several datagrams.
-    asks_for_several: bool,
-    habit: Habit,
-    /// Others waited when something arrived last.
-    others_waited: bool,
-    /// The address of the bell for which whoever sits waits.
-    waiter_at: usize,
 }
 
 /// A socket and who receives from it.
@@ -156,18 +121,7 @@ impl Reception {
         token: Token,
         (waiting, in_batches): (Waiting, bool),
     ) -> Arc<Self> {
-        let desk = Desk {
-            batch: RecvBatch::new(if in_batches { BATCH } else { 1 }, SLABS),
-            trim_at: Instant::ZERO,
-            seen_at: Instant::ZERO,
-            proof: Proof::MissingFrom(Instant::ZERO),
-            spin: Spin::new(waiting),
-            room: Room::new(),
-            asks_for_several: true,
-            habit: Habit::new(),
-            others_waited: false,
-            waiter_at: 0,
-        };
+        let desk = Desk::new(waiting, in_batches);
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
             watcher,
@@ -460,36 +414,6 @@ impl Timed for Reception {
 
     fn timer(&self) -> &TimerSlot {
         &self.timer
-    }
-}
-
-impl Desk {
-    fn ask_for_several(&mut self, several: bool) {
-        self.asks_for_several = several;
-        self.batch.set_room(if several { BATCH } else { 1 });
-    }
-
-    /// A receive found something there `at_once` or later, and gave `count`.
-    #[inline(always)]
-    fn learn_of_room(&mut self, at_once: bool, count: usize) {
-        let asked = self.asks_for_several;
-        let wanted = self.room.wants_several(asked, at_once, count);
-        if wanted != asked {
-            self.ask_for_several(wanted);
-        }
-    }
-
-    fn trim(&mut self) {
-        if self.batch.wants_trim() {
-            self.trim_at(clock::now());
-        }
-    }
-
-    fn trim_at(&mut self, now: Instant) {
-        if self.batch.wants_trim() && now >= self.trim_at {
-            self.batch.trim();
-            self.trim_at = now.after(TRIM_PERIOD);
-        }
     }
 }
 

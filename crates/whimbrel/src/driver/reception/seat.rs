@@ -6,8 +6,9 @@ use std::time::Duration as StdDuration;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::{RecvBatch, UdpSocket};
 
+use super::desk::{Desk, Proof};
 use super::room::Room;
-use super::{Desk, Proof, ROUNDS_MAX, Reception};
+use super::{ROUNDS_MAX, Reception};
 use crate::driver::audience;
 use crate::driver::clock;
 use crate::driver::contain::contain;

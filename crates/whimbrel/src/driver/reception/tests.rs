@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::task::Waker;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
+use whimbrel_base::time::Duration;
 use whimbrel_net::socket::{PortUse, UdpSocket};
 
 use super::*;

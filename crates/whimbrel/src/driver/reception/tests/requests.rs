@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::*;
+use crate::driver::reception::desk::BATCH;
 
 #[test]
 fn the_turn_ends_where_somebody_asks_and_none_begins() {
