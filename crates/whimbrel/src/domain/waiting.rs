@@ -26,6 +26,9 @@ pub enum Waiting {
     /// Waits that begin more than eight budgets after the last one ended, as those of a program
     /// that asks a thousand times a second, poll for a fiftieth of the time in all, and block where
     /// that is used up. The larger the budget, the fewer waits are such.
+    ///
+    /// While datagrams come less than 4 µs apart it leaves the socket alone until about four have
+    /// come, 12 µs at most, which leaves who sends them that much faster.
     Automatic {
         /// Longest that it polls at a time where that goes on, at most a second.
         budget: Duration,

@@ -12,6 +12,7 @@
 mod desk;
 mod habit;
 mod request;
+mod rest;
 mod room;
 mod seat;
 mod spin;

@@ -4,6 +4,7 @@ use whimbrel_base::time::{Duration, Instant};
 use whimbrel_net::socket::RecvBatch;
 
 use super::habit::Habit;
+use super::rest::Rest;
 use super::room::Room;
 use super::spin::Spin;
 use crate::domain::Waiting;
@@ -34,6 +35,7 @@ pub(super) struct Desk {
     pub(super) seen_at: Instant,
     pub(super) proof: Proof,
     pub(super) spin: Spin,
+    pub(super) rest: Rest,
     room: Room,
     /// The next call is for several datagrams.
     pub(super) asks_for_several: bool,
@@ -54,6 +56,7 @@ impl Desk {
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
+            rest: Rest::new(waiting),
             room: Room::new(),
             asks_for_several: true,
             habit: Habit::new(),
@@ -65,6 +68,14 @@ impl Desk {
     pub(super) fn ask_for_several(&mut self, several: bool) {
         self.asks_for_several = several;
         self.batch.set_room(if several { BATCH } else { 1 });
+    }
+
+    /// A poll found something there `at_once` or later, and gave `count`.
+    #[inline(always)]
+    pub(super) fn learn_of_poll(&mut self, at_once: bool, count: usize) {
+        let is_full = self.asks_for_several && count >= BATCH;
+        self.rest.note(self.seen_at, count, is_full);
+        self.learn_of_room(at_once, count);
     }
 
     /// A receive found something there `at_once` or later, and gave `count`.

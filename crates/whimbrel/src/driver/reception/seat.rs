@@ -207,7 +207,7 @@ impl Reception {
     }
 
     /// Looks for datagrams again and again until there are some, or until `until`; what is there at
-    /// the first look says nothing about polling.
+    /// the first look says nothing about polling, unless a rest was before it.
     pub(super) fn poll(
         &self,
         desk: &mut Desk,
@@ -215,19 +215,20 @@ impl Reception {
         is_rung: impl Fn() -> bool,
     ) -> io::Result<usize> {
         let started = desk.seen_at;
+        let has_rested = rest(desk, until);
         let mut has_looked = false;
         loop {
             let received = self.socket.recv_batch(&mut desk.batch);
             desk.seen_at = clock::now();
             if !matches!(received, Ok(0)) || is_rung() || self.is_closed.load(Ordering::SeqCst) {
-                if has_looked {
+                if has_looked || has_rested {
                     desk.spin.note_found(started, desk.seen_at);
                 } else {
                     desk.spin.note_there(desk.seen_at);
                 }
                 desk.habit.note_wait(desk.seen_at.since(started));
                 if let Ok(count @ 1..) = received {
-                    desk.learn_of_room(!has_looked, count);
+                    desk.learn_of_poll(!has_looked, count);
                 }
                 return received;
             }
@@ -303,6 +304,20 @@ impl Drop for Seat {
             self.reception.leave(desk, sat_at, self.has_moved);
         }
     }
+}
+
+/// Leaves the socket alone first in a stream, at most until `until`; true where it did.
+#[inline(always)]
+fn rest(desk: &mut Desk, until: Instant) -> bool {
+    let Some(end) = desk.rest.until() else {
+        return false;
+    };
+    let end = end.min(until);
+    desk.ask_for_several(true);
+    while clock::now() < end {
+        std::hint::spin_loop();
+    }
+    true
 }
 
 #[cfg(not(shuttle))]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
+use crate::driver::reception::rest::Rest;
 
 /// A scene whose socket nobody but the test receives from, and the desk there.
 fn desk(scene: &Scene) -> (Arc<Reception>, SocketAddr, Box<Desk>) {
@@ -67,4 +68,25 @@ fn who_sits_after_all_was_received_begins_with_one() {
     reception.receive();
     let asks_for_several = lock(&reception.seat).as_ref().unwrap().asks_for_several;
     assert!(!asks_for_several);
+}
+
+#[test]
+fn who_polls_a_stream_lets_several_arrive() {
+    let _turn = turn();
+    let scene = scene(Waiting::Receive);
+    let (reception, to, mut desk) = desk(&scene);
+    let budget = StdDuration::from_micros(50);
+    desk.rest = Rest::new(Waiting::Automatic { budget });
+    desk.ask_for_several(false);
+    let mut at = clock::now();
+    while desk.rest.until().is_none() {
+        at = at.after(Duration::from_micros(1));
+        desk.rest.note(at, 1, false);
+    }
+    for _ in 0..3 {
+        let _ = scene.sender.send(to, &[b"a"]).unwrap();
+    }
+    assert!(reception.socket.wait_readable(PATIENCE).unwrap());
+    assert_eq!(poll(&reception, &mut desk, || false), 3);
+    assert!(clock::now() > at, "it was not looked before");
 }
