@@ -17,7 +17,8 @@ usage: whimbrel-bench BENCH [OPTION]...
   --quick            about a minute: fewer sizes, messages and repetitions
   --messages N       round trips per contestant, placement and size (latency, calls)
   --sizes A,B,...    octets of payload (latency, throughput)
-  --placement NAME   only this one: two-cores, one-core, free, two-hosts (latency)
+  --placement NAME   only this one: two-cores, two-hosts (latency, throughput), one-core,
+                     free (latency)
   --contestant NAME  only those whose name contains NAME; may be said again (not polling)
   --proof NAME=N     the goal NAME is kept by tests, of which N failed; may be said again
   --out FOLDER       where reports go (default target/bench)
@@ -86,7 +87,7 @@ impl Bench {
         match option {
             "--messages" => matches!(self, Self::Latency | Self::Calls),
             "--sizes" => matches!(self, Self::Latency | Self::Throughput),
-            "--placement" => self == Self::Latency,
+            "--placement" => matches!(self, Self::Latency | Self::Throughput),
             "--contestant" => self != Self::Polling,
             _ => true,
         }
@@ -223,7 +224,6 @@ mod tests {
     fn options_that_would_say_nothing_are_refused() {
         for line in [
             "throughput --messages 5",
-            "throughput --placement free",
             "calls --placement one-core",
             "calls --sizes 16",
             "polling --messages 5",

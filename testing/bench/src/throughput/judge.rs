@@ -1,5 +1,6 @@
 //! The goals of throughput: ratios within the run for one writer and one reader, and losses.
 
+use super::course::Course;
 use super::flow::{Flow, Kind};
 use super::plan::Plan;
 use super::rows::{Row, find};
@@ -25,8 +26,20 @@ const fn flow(product: Product, kind: Kind) -> Flow {
 
 /// Every goal for which something was measured, by its worst size.
 pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
-    let judge = Judge { rows, plan };
-    [rates(&judge), losses(&judge)].concat()
+    let on = |course| Judge { rows, plan, course };
+    let (judge, other_host) = (on(Course::MAIN), on(Course::OTHER_HOST));
+    [rates(&judge), rates_to_hosts(&other_host), losses(&judge)].concat()
+}
+
+/// To another host.
+fn rates_to_hosts(judge: &Judge<'_>) -> Vec<Goal> {
+    let kinds = [Kind::Reliable, Kind::Batched, Kind::Tuned];
+    let peers: Vec<Flow> = [Product::Cyclone, Product::FastDds]
+        .into_iter()
+        .flat_map(|product| kinds.map(|kind| flow(product, kind)))
+        .collect();
+    let of_peers = judge.rate("two-hosts.of-best-peer", &peers, |_| true, 1.0);
+    of_peers.into_iter().collect()
 }
 
 fn rates(judge: &Judge<'_>) -> Vec<Goal> {
@@ -106,6 +119,8 @@ fn losses(judge: &Judge<'_>) -> Vec<Goal> {
 struct Judge<'a> {
     rows: &'a [Row],
     plan: &'a Plan,
+    /// Of which rates are judged.
+    course: Course,
 }
 
 impl Judge<'_> {
@@ -129,7 +144,7 @@ impl Judge<'_> {
         counts: impl Fn(usize) -> bool,
         bound: f64,
     ) -> Option<Goal> {
-        let row = |flow, size| find(self.rows, flow, 1, size);
+        let row = |flow, size| find(self.rows, flow, self.course, size);
         let sizes = self.plan.sizes.iter().filter(|size| counts(**size));
         let figures = sizes.filter_map(|size| {
             let ours = row(ours, *size)?;
@@ -157,7 +172,7 @@ impl Judge<'_> {
         self.of_ours(name, Flow::is_best_effort, (side, bound), of)
     }
 
-    /// A figure of every stream of ours of some `sort`, whatever its readers and its bundling.
+    /// A figure of every stream of ours of some `sort`, wherever it goes and however it is bundled.
     fn of_ours(
         &self,
         name: &str,
@@ -170,8 +185,8 @@ impl Judge<'_> {
             .iter()
             .filter(|row| row.flow.product == Product::Whimbrel && sort(row.flow));
         let figures = ours.filter_map(|row| {
-            let (kind, readers, size) = (row.flow.kind.name(), row.readers, row.size);
-            Some((of(row)?, format!("{kind}, {readers} readers, {size} B")))
+            let (kind, course, size) = (row.flow.kind.name(), row.course, row.size);
+            Some((of(row)?, format!("{kind}, {course}, {size} B")))
         });
         Goal::worst(format!("throughput.{name}"), figures, side, bound)
     }
@@ -187,7 +202,7 @@ mod tests {
     const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
 
     fn row(flow: Flow, size: usize, sent: u64, count: u64) -> Row {
-        let mut row = Row::new(flow, 1, size);
+        let mut row = Row::new(flow, Course::MAIN, size);
         add_round(&mut row, [sent, 0, count]);
         row
     }
@@ -272,6 +287,19 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_to_another_host_is_compared_with_what_goes_there() {
+        let mut ours = row(RELIABLE, 32, 1001, 1001);
+        let mut theirs = row(flow(Product::Cyclone, Kind::Batched), 32, 1101, 1101);
+        let goal = "throughput.two-hosts.of-best-peer";
+        let met = |rows: &[Row]| judged(rows).into_iter().find(|it| it.0 == goal);
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), None);
+        ours.course = Course::OTHER_HOST;
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), None);
+        theirs.course = Course::OTHER_HOST;
+        assert_eq!(met(&[ours, theirs]), Some((goal.to_owned(), false)));
+    }
+
+    #[test]
     fn losses_are_judged_by_kind() {
         check(
             &[
@@ -305,14 +333,14 @@ mod tests {
             }
         }
         assert_eq!(ours.rate_of(&raw), 0.9);
-        assert!(ours.rate_of(&Row::new(RAW, 1, 64)).is_nan());
+        assert!(ours.rate_of(&Row::new(RAW, Course::MAIN, 64)).is_nan());
     }
 
     #[test]
     fn every_reliable_stream_must_be_whole() {
         let whole = |flow| row(flow, 32, 100, 100);
         let mut four = whole(flow(Product::Whimbrel, Kind::Batched));
-        four.readers = 4;
+        four.course.readers = 4;
         let lossy = |mut row: Row| {
             add_round(&mut row, [10, 0, 9]);
             judged(&[row])[0].clone()

@@ -1,10 +1,11 @@
 //! Streams: one writer as fast as it can, one reader or four, as RELIABLE or BEST_EFFORT.
 //!
 //! KEEP_ALL with a bounded history at the reader; the writer has a core of its own, the readers
-//! share the other. Streams take turns in rounds; the rate is that at which samples arrive. Of the
+//! share the other, on the same host or on another one behind a cable of packets of 1500 octets. Streams take turns in rounds; the rate is that at which samples arrive. Of the
 //! time on cores the system's count tells its part from the bus's, and what the raw
 //! stream takes beyond its calls tells what a wait takes, and so wake-ups from calls.
 
+mod course;
 mod flow;
 mod judge;
 mod plan;
@@ -17,8 +18,10 @@ use crate::contestant::{Product, Programs};
 use crate::exchange::PAYLOAD;
 use crate::host::{self, Host};
 use crate::machine;
+use crate::placement::Placement;
 use crate::report::Report;
 
+use course::Course;
 use plan::Plan;
 use rows::Row;
 
@@ -42,20 +45,19 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     );
     note("payload", PAYLOAD.to_owned());
     note("form", arguments.form().to_owned());
-    let listed = |all: &[usize]| {
-        let all: Vec<String> = all.iter().map(usize::to_string).collect();
-        all.join(" ")
-    };
-    note("sizes_bytes", listed(&plan.sizes));
-    note("readers", listed(&plan.readers));
+    let sizes: Vec<String> = plan.sizes.iter().map(usize::to_string).collect();
+    note("sizes_bytes", sizes.join(" "));
+    let courses: Vec<String> = plan.courses.iter().map(Course::to_string).collect();
+    note("courses", courses.join("; "));
     note("rounds", plan.rounds.to_string());
     note("starts", plan.starts.to_string());
     note("burst_ms", plan.burst_ms.to_string());
     let mut rows = Vec::new();
-    let mut host = Host::of(race::PLACEMENT);
-    for readers in &plan.readers {
+    // The same cores, whatever is between them.
+    let mut host = Host::of(Placement::TwoCores);
+    for course in &plan.courses {
         for size in &plan.sizes {
-            let found = race::run(&plan, &programs, &mut host, *readers, *size)?;
+            let found = race::run(&plan, &programs, &mut host, *course, *size)?;
             rows.extend(found);
         }
     }
@@ -66,10 +68,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     note("cpu us of a wait", text);
     machine::note_end(&mut facts);
     let record = |row: &Row| row.record(wait_us);
-    let readers = plan.readers.iter();
-    let tables = readers.flat_map(|readers| {
-        let rates = rows::table(&rows, *readers, &plan);
-        [rates, rows::work(&rows, *readers, wait_us)]
+    let courses = plan.courses.iter();
+    let tables = courses.flat_map(|course| {
+        let rates = rows::table(&rows, *course, &plan);
+        [rates, rows::work(&rows, *course, wait_us)]
     });
     Ok(Report {
         name: "throughput",

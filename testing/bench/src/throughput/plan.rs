@@ -1,5 +1,6 @@
-//! What is run: who, how many readers, which sizes, how long.
+//! What is run: who, where, which sizes, how long.
 
+use super::course::Course;
 use super::flow::{FLOWS, Flow};
 use crate::arguments::Arguments;
 
@@ -9,7 +10,7 @@ const SIZES_QUICK: [usize; 4] = [32, 1024, 63_000, 1 << 20];
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) flows: Vec<Flow>,
-    pub(super) readers: Vec<usize>,
+    pub(super) courses: Vec<Course>,
     pub(super) sizes: Vec<usize>,
     /// How often everybody sends a burst as fast as it can.
     pub(super) rounds: usize,
@@ -36,7 +37,7 @@ impl Plan {
         };
         Ok(Self {
             flows,
-            readers: vec![1, 4],
+            courses: Course::wanted(arguments)?,
             sizes: match arguments.sizes.as_slice() {
                 [] => usual.to_vec(),
                 sizes => sizes.to_vec(),
@@ -63,5 +64,8 @@ mod tests {
         let narrow = plan("throughput --contestant batched --sizes 32").unwrap();
         assert_eq!((narrow.flows.len(), narrow.sizes), (3, vec![32]));
         assert!(plan("throughput --contestant nobody").is_err());
+        let hosts = plan("throughput --placement two-hosts").unwrap();
+        assert_eq!(hosts.courses, [Course::OTHER_HOST]);
+        assert!(plan("throughput --placement free").is_err());
     }
 }

@@ -1,23 +1,20 @@
-//! The race of one size and number of readers: everybody starts, then takes turns, several times.
+//! The race of one size and course: everybody starts, then takes turns, several times.
 
 use std::thread;
 use std::time::Duration;
 
 use whimbrel_rig::process::{Process, Usage};
 
+use super::course::Course;
 use super::flow::Flow;
 use super::plan::Plan;
 use super::rows::Row;
 use crate::contestant::{Product, Programs};
 use crate::host::Host;
-use crate::placement::Placement;
 use crate::stage::Stage;
 use crate::stream::{Burst, Received, Sent};
 use crate::streamers::{Streamers, Streaming};
 use crate::turns;
-
-/// Where writers and readers run.
-pub(super) const PLACEMENT: Placement = Placement::TwoCores;
 
 /// How long a reader may take to say what has arrived.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -42,20 +39,14 @@ struct Runner {
 }
 
 impl Runner {
-    fn start(
-        flow: Flow,
-        programs: &Programs,
-        stage: &Stage,
-        readers: usize,
-        size: usize,
-        domain: usize,
-    ) -> Result<Self, String> {
+    fn start(row: &Row, programs: &Programs, stage: &Stage, domain: usize) -> Result<Self, String> {
+        let flow = row.flow;
         let program = programs.of(flow.product)?;
         let streaming = Streaming {
             writers: 1,
             mode: flow.kind.name(),
-            readers,
-            size,
+            readers: row.course.readers,
+            size: row.size,
             domain,
         };
         let streamers = Streamers::start(&flow.name(), &program, &stage.seats(), streaming)?;
@@ -110,22 +101,22 @@ fn arrived(
     Ok(received)
 }
 
-/// All rows of one size and number of readers. What `host` disturbs is measured again for the sake
+/// All rows of one size and course. What `host` disturbs is measured again for the sake
 /// of rates; what is lost, counts whenever it is.
 pub(super) fn run(
     plan: &Plan,
     programs: &Programs,
     host: &mut Host,
-    readers: usize,
+    course: Course,
     size: usize,
 ) -> Result<Vec<Row>, String> {
-    let stage = Stage::new(PLACEMENT)?;
+    let stage = Stage::new(course.placement)?;
     let fitting = plan.flows.iter().filter(|it| it.fits(size));
-    let mut rows: Vec<Row> = fitting.map(|it| Row::new(*it, readers, size)).collect();
+    let mut rows: Vec<Row> = fitting.map(|it| Row::new(*it, course, size)).collect();
     for start in 0..plan.starts {
         let each = rows.iter().zip(1..);
         let mut runners = each
-            .map(|(row, domain)| Runner::start(row.flow, programs, &stage, readers, size, domain))
+            .map(|(row, domain)| Runner::start(row, programs, &stage, domain))
             .collect::<Result<Vec<Runner>, String>>()?;
         for runner in &runners {
             runner.streamers.wait_until_ready()?;

@@ -1,7 +1,8 @@
-//! What was measured of one flow, number of readers and size.
+//! What was measured of one flow, course and size.
 
 use whimbrel_rig::process::Usage;
 
+use super::course::Course;
 use super::flow::Flow;
 use super::plan::Plan;
 use crate::parts::{OF_CORES, Parts};
@@ -13,7 +14,7 @@ use crate::stream::{Received, Sent};
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) flow: Flow,
-    pub(super) readers: usize,
+    pub(super) course: Course,
     pub(super) size: usize,
     /// Of each round: arrivals per second at the slowest reader.
     rates: Vec<f64>,
@@ -54,10 +55,10 @@ impl Total {
 }
 
 impl Row {
-    pub(super) fn new(flow: Flow, readers: usize, size: usize) -> Self {
+    pub(super) fn new(flow: Flow, course: Course, size: usize) -> Self {
         Self {
             flow,
-            readers,
+            course,
             size,
             rates: Vec::new(),
             total: Total::default(),
@@ -143,8 +144,8 @@ impl Row {
     /// One line for a person who waits.
     pub(super) fn progress(&self) -> String {
         format!(
-            "{} readers {:>7} B  {:<20} {:>9.0} samples/s  lost {:.3} %  {:.2} us of cores each",
-            self.readers,
+            "{} {:>7} B  {:<20} {:>9.0} samples/s  lost {:.3} %  {:.2} us of cores each",
+            self.course,
             self.size,
             self.flow.name(),
             self.rate(),
@@ -160,7 +161,8 @@ impl Row {
         let record = Record::new()
             .text("product", self.flow.product.name())
             .text("kind", self.flow.kind.name())
-            .number("readers", self.readers as f64)
+            .text("placement", self.course.placement.name())
+            .number("readers", self.course.readers as f64)
             .number("size_bytes", self.size as f64)
             .number("samples_per_s", self.rate())
             .number("samples_per_s_min", lowest)
@@ -177,14 +179,14 @@ impl Row {
     }
 }
 
-/// The row of one flow, number of readers and size.
-pub(super) fn find(rows: &[Row], flow: Flow, readers: usize, size: usize) -> Option<&Row> {
+/// The row of one flow, course and size.
+pub(super) fn find(rows: &[Row], flow: Flow, course: Course, size: usize) -> Option<&Row> {
     rows.iter()
-        .find(|row| row.flow == flow && row.readers == readers && row.size == size)
+        .find(|row| row.flow == flow && row.course == course && row.size == size)
 }
 
 /// Where the time of cores goes, each wait of a thread taking `wait_us`.
-pub(super) fn work(rows: &[Row], readers: usize, wait_us: Option<f64>) -> Table {
+pub(super) fn work(rows: &[Row], course: Course, wait_us: Option<f64>) -> Table {
     let line = |row: &Row| {
         let [calls, wakes, own] = Parts::cells(row.parts(wait_us), row.cpu_us());
         vec![
@@ -197,7 +199,7 @@ pub(super) fn work(rows: &[Row], readers: usize, wait_us: Option<f64>) -> Table 
             format!("{:.3}", row.waits()),
         ]
     };
-    let of_readers = rows.iter().filter(|row| row.readers == readers);
+    let of_course = rows.iter().filter(|row| row.course == course);
     let head = [
         "stream",
         "size",
@@ -208,27 +210,25 @@ pub(super) fn work(rows: &[Row], readers: usize, wait_us: Option<f64>) -> Table 
         "waits/sample",
     ];
     Table {
-        title: format!(
-            "{readers} readers: where the time of cores goes (-: too little to be told apart)"
-        ),
+        title: format!("{course}: where the time of cores goes (-: too little to be told apart)"),
         head: head.map(str::to_owned).to_vec(),
-        lines: of_readers.map(line).collect(),
+        lines: of_course.map(line).collect(),
     }
 }
 
 /// Rates, with losses where there were any.
-pub(super) fn table(rows: &[Row], readers: usize, plan: &Plan) -> Table {
+pub(super) fn table(rows: &[Row], course: Course, plan: &Plan) -> Table {
     let mut head = vec!["stream".to_owned()];
     head.extend(plan.sizes.iter().map(|size| format!("{size} B")));
     let line = |flow: &Flow| {
         let mut cells = vec![flow.name()];
         for size in &plan.sizes {
-            cells.push(find(rows, *flow, readers, *size).map_or("-".to_owned(), cell));
+            cells.push(find(rows, *flow, course, *size).map_or("-".to_owned(), cell));
         }
         cells
     };
     Table {
-        title: format!("{readers} readers: samples/s (lost), us of cores per sample and reader"),
+        title: format!("{course}: samples/s (lost), us of cores per sample and reader"),
         head,
         lines: plan.flows.iter().map(line).collect(),
     }
@@ -249,6 +249,10 @@ mod tests {
     use crate::throughput::flow::FLOWS;
 
     const SECOND: u64 = 1_000_000_000;
+    const TWO: Course = Course {
+        readers: 2,
+        ..Course::MAIN
+    };
 
     fn sent(written: u64) -> Sent {
         Sent {
@@ -264,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_median_of_the_slowest_reader() {
-        let mut row = Row::new(FLOWS[0], 2, 16);
+        let mut row = Row::new(FLOWS[0], TWO, 16);
         for slow in [11, 31, 21] {
             row.note_rate(&[received(101), received(slow)]);
         }
@@ -273,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn where_the_time_of_cores_goes_is_shown_for_each_number_of_readers() {
-        let mut row = Row::new(FLOWS[0], 1, 16);
+    fn where_the_time_of_cores_goes_is_shown_for_each_course() {
+        let mut row = Row::new(FLOWS[0], Course::MAIN, 16);
         let used = Usage {
             cpu_ns: 800_000_000,
             system_ns: 600_000_000,
@@ -282,14 +286,14 @@ mod tests {
             ..Usage::default()
         };
         row.add(sent(200_000), &[received(200_000)], used);
-        assert!(work(&[row.clone()], 4, Some(2.0)).lines.is_empty());
+        assert!(work(&[row.clone()], TWO, Some(2.0)).lines.is_empty());
         let wanted = ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", "0.500"];
-        assert_eq!(work(&[row], 1, Some(2.0)).lines[0][2..], wanted);
+        assert_eq!(work(&[row], Course::MAIN, Some(2.0)).lines[0][2..], wanted);
     }
 
     #[test]
     fn what_did_not_arrive_at_some_reader_is_lost() {
-        let mut row = Row::new(FLOWS[0], 2, 16);
+        let mut row = Row::new(FLOWS[0], TWO, 16);
         row.add(sent(100), &[received(100), received(90)], Usage::default());
         assert_eq!(row.lost(), 5.0);
         assert_eq!(row.lost_easy(), None);
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_arrives_twice_hides_no_loss() {
-        let mut row = Row::new(FLOWS[0], 2, 16);
+        let mut row = Row::new(FLOWS[0], TWO, 16);
         row.add(sent(100), &[received(90), received(110)], Usage::default());
         assert_eq!((row.lost(), row.surplus()), (5.0, 10.0));
         row.add(sent(100), &[received(110), received(100)], Usage::default());

@@ -1,7 +1,7 @@
 //! What it takes of the cores that a thread of a stream waits and is woken.
 
+use super::course::Course;
 use super::flow::{Flow, Kind};
-use super::race::PLACEMENT;
 use super::rows::{Row, find};
 use crate::contestant::{Contestant, Mode, Product, Programs};
 use crate::pair::Pair;
@@ -27,10 +27,10 @@ pub(super) fn wait_us(
     programs: &Programs,
     size: usize,
 ) -> Result<Option<f64>, String> {
-    let Some(row) = find(rows, RAW, 1, size) else {
+    let Some(row) = find(rows, RAW, Course::MAIN, size) else {
         return Ok(None);
     };
-    let stage = Stage::new(PLACEMENT)?;
+    let stage = Stage::new(Course::MAIN.placement)?;
     let alone = Contestant {
         product: Product::Raw,
         mode: Mode::Calls,
