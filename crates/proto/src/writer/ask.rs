@@ -1,12 +1,13 @@
-//! How much may be under way to readers on this host that acknowledge nothing.
+//! How much may be under way to readers that acknowledge nothing.
 //!
-//! A socket drops what finds no room in it, and on one host a writer is quickly quicker than a
-//! reader. A best-effort reader of this implementation answers a HEARTBEAT that names it by an
-//! empty ACKNACK with the same count (in RTPS 2.5 §8.4.9 best-effort endpoints exchange neither, so
-//! others are never asked). What left before that HEARTBEAT has left the reader's socket then.
-//! So the writer holds back what the socket would not hold, as long as the reader goes on taking
-//! something in. Best effort must not be slowed down by one that does not, so what it has not taken
-//! in is forgotten at the rate at which fragments leave to those that say nothing at all.
+//! A socket drops what finds no room in it, and a writer is quickly quicker than a reader, or than
+//! what lies between them. A best-effort reader of this implementation answers a HEARTBEAT that
+//! names it by an empty ACKNACK with the same count (in RTPS 2.5 §8.4.9 best-effort endpoints
+//! exchange neither, so others are never asked). What left before that HEARTBEAT has left the
+//! reader's socket then. So the writer holds back what the socket would not hold, as long as the
+//! reader goes on taking something in. Best effort must not be slowed down by one that does not,
+//! nor by a long way, so what it has not taken in is forgotten at the rate at which fragments leave
+//! to those that say nothing at all.
 
 use core::hint::cold_path;
 
@@ -18,6 +19,7 @@ use whimbrel_wire::submessage::AckNack;
 
 use super::Writer;
 use super::matches::LOCAL_MESSAGE_BYTES_MIN;
+use super::reader_proxy::ReaderProxy;
 use crate::message::HeartbeatFields;
 use crate::outbox::Outbox;
 use crate::peer::MatchedReader;
@@ -26,11 +28,16 @@ impl Writer {
     /// `reader` was matched, or is another now.
     pub(super) fn give_credit(&mut self, reader: &MatchedReader) {
         let acknowledges = self.config.reliable && reader.reliable;
-        let local = reader.message_bytes_max >= LOCAL_MESSAGE_BYTES_MIN;
         let answers = reader.vendor == VendorId::WHIMBREL && reader.receive_buffer_bytes > 0;
-        if local && answers && !acknowledges {
+        if answers && !acknowledges {
+            let is_here = reader.message_bytes_max >= LOCAL_MESSAGE_BYTES_MIN;
             let held = u64::from(reader.receive_buffer_bytes / 2);
-            self.credit.join(reader.guid, held);
+            let held = if is_here {
+                held
+            } else {
+                held.min(self.config.burst_bytes)
+            };
+            self.credit.join(reader.guid, held, is_here);
         } else {
             self.credit.leave(reader.guid);
         }
@@ -41,15 +48,35 @@ impl Writer {
     pub(super) fn fragment_room(&mut self, now: Instant) -> u64 {
         match self.credit.room(now) {
             None => self.push_room(now),
-            Some(room) if self.audience.holds_history() => room.min(self.push_room(now)),
+            Some(room) if self.audience.holds_history() || self.somebody_is_silent() => {
+                room.min(self.push_room(now))
+            }
             Some(room) => room,
+        }
+    }
+
+    /// True where some reader neither acknowledges nor says what it has taken.
+    fn somebody_is_silent(&self) -> bool {
+        let says = |guid, reader: &ReaderProxy| {
+            let acknowledges = self.config.reliable && reader.info.reliable;
+            acknowledges || reader.in_process || self.credit.knows(guid)
+        };
+        self.readers.iter().any(|(guid, it)| !says(*guid, it))
+    }
+
+    /// Asks readers, before what is new leaves, where the way to some is not known to be short.
+    #[inline(always)]
+    pub(super) fn ask_for_way(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let is_new = self.pushed < self.history.last();
+        if is_new && self.credit.wants_to_know_way(now) {
+            self.ask_listeners(now, outbox);
         }
     }
 
     /// Asks readers whether they have taken what has left, where it is time to.
     pub(super) fn ask_for_credit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         if self.credit.wants_question() {
-            self.ask_listeners(outbox);
+            self.ask_listeners(now, outbox);
         }
         if self.pushed < self.history.last() && self.credit.is_spent(now) {
             cold_path();
@@ -59,8 +86,8 @@ impl Writer {
     }
 
     #[inline(never)]
-    fn ask_listeners(&mut self, outbox: &mut impl Outbox) {
-        let count = self.credit.ask();
+    fn ask_listeners(&mut self, now: Instant, outbox: &mut impl Outbox) {
+        let count = self.credit.ask(now);
         let fields = HeartbeatFields {
             first: self.history.first().min(self.pushed.next()),
             last: self.pushed,
@@ -105,6 +132,7 @@ mod tests {
     use super::super::tests::{Sent, acknack, change, matched, writer};
     use super::super::window::DATAGRAM_CHARGE_BYTES;
     use super::*;
+    use whimbrel_base::guid::GuidPrefix;
     use whimbrel_base::sequence::SequenceNumber;
     use whimbrel_base::time::Duration;
 
@@ -229,6 +257,96 @@ mod tests {
         }
     }
 
+    /// As [`pair`], of which the reader is on another host.
+    fn far_pair() -> (Writer, Guid, Sent) {
+        let (mut writer, guid, sent) = pair();
+        let mut reader = writer.readers.get(&guid).unwrap().info.clone();
+        reader.message_bytes_max = 1472;
+        writer.handle_matched(NOW, reader);
+        (writer, guid, sent)
+    }
+
+    /// How long nothing leaves once as much is under way as may be, after an answer that took
+    /// `answer_takes`.
+    fn held_up(
+        writer: &mut Writer,
+        guid: Guid,
+        sent: &mut Sent,
+        answer_takes: Duration,
+    ) -> Duration {
+        assert!(fill(writer, NOW, 1000, sent) < 200);
+        let now = NOW.after(answer_takes);
+        answer(writer, now, guid);
+        fill(writer, now, 1000, sent);
+        let (until, _) = writer.poll_timeout().unwrap();
+        until.since(now)
+    }
+
+    #[test]
+    fn a_reader_on_another_host_is_waited_for_where_it_answers_quickly() {
+        let forgotten = Duration::from_nanos(
+            FORGOTTEN_BYTES as i64 * 1_000_000_000
+                / writer(|_| ()).config.bytes_per_second_max as i64,
+        );
+        let (mut far, guid, mut sent) = far_pair();
+        let quick = Duration::from_micros(200);
+        assert_eq!(held_up(&mut far, guid, &mut sent, quick), PATIENCE);
+        // What is under way is forgotten in a third of a millisecond.
+        let (mut far, guid, mut sent) = far_pair();
+        let late = Duration::from_millis(1);
+        let held = held_up(&mut far, guid, &mut sent, late);
+        assert!(held <= forgotten, "{held:?} {forgotten:?}");
+        // That of one here always is for want of a core.
+        let (mut near, guid, mut sent) = pair();
+        assert_eq!(held_up(&mut near, guid, &mut sent, late), PATIENCE);
+    }
+
+    #[test]
+    fn it_is_asked_for_the_way_before_anything_leaves_until_it_is_known_to_be_short() {
+        let (mut writer, guid, mut sent) = far_pair();
+        let mut write = |now: Instant, answered: bool| {
+            writer.write(now, change(10)).unwrap();
+            writer.poll_transmit(now, &mut sent);
+            if answered {
+                answer(&mut writer, now, guid);
+            }
+            sent.words().first() == Some(&"heartbeat?")
+        };
+        let at = |ms| NOW.after(Duration::from_millis(ms));
+        assert!(write(at(0), false));
+        assert!(!write(at(99), false));
+        assert!(write(at(100), true));
+        assert!(!write(at(200), false), "{guid}");
+        let (mut near, _, mut sent) = pair();
+        near.write(NOW, change(10)).unwrap();
+        near.poll_transmit(NOW, &mut sent);
+        assert!(!sent.words().contains(&"heartbeat?"));
+    }
+
+    #[test]
+    fn nobody_who_says_nothing_gets_more_for_what_others_say() {
+        let left = |silent: bool| {
+            let (mut writer, guid, mut sent) = far_pair();
+            if silent {
+                let mut other = writer.readers.get(&guid).unwrap().info.clone();
+                other.guid.prefix = GuidPrefix([9; 12]);
+                other.vendor = VendorId::FAST_DDS;
+                writer.handle_matched(NOW, other);
+            }
+            writer.write(NOW, change(10_000_000)).unwrap();
+            let mut fragments = 0;
+            for _ in 0..1000 {
+                writer.poll_transmit(NOW, &mut sent);
+                fragments += sent.words().iter().filter(|it| **it == "frag").count();
+                answer(&mut writer, NOW, guid);
+            }
+            fragments * 1400
+        };
+        assert!(left(false) > 9_000_000);
+        let burst = writer(|_| ()).config.burst_bytes as usize;
+        assert!(left(true) <= burst + 3000, "{}", left(true));
+    }
+
     #[test]
     fn fragments_wait_as_well() {
         let (mut writer, guid, mut sent) = pair();
@@ -251,13 +369,12 @@ mod tests {
 
     #[test]
     fn who_does_not_answer_questions_is_asked_none() {
-        for other in 0..3 {
+        for other in 0..2 {
             let (mut writer, guid, mut sent) = pair();
             let mut reader = writer.readers.get(&guid).unwrap().info.clone();
             match other {
                 0 => reader.vendor = VendorId::FAST_DDS,
-                1 => reader.receive_buffer_bytes = 0,
-                _ => reader.message_bytes_max = 1472,
+                _ => reader.receive_buffer_bytes = 0,
             }
             writer.handle_matched(NOW, reader);
             assert_eq!(fill(&mut writer, NOW, 1000, &mut sent), 200);

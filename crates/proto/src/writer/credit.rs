@@ -12,9 +12,14 @@ use super::window::DATAGRAM_CHARGE_BYTES;
 /// So many octets are forgotten at a time.
 pub(super) const FORGOTTEN_BYTES: u64 = 64 * 1024;
 
-/// A reader that takes something in at least so often is waited for. That it is slow then is the
-/// want of a core, which who writes leaves to it while waiting.
+/// A reader that takes something in at least so often is waited for, where it is near. That it is
+/// slow then is the want of a core, which who writes leaves to it while waiting, or a narrow link,
+/// which would lose what it does not carry.
 pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Readers of which it is not known that they are near are asked so often before anything of a
+/// burst leaves, behind which a question takes longer.
+const WAY_PERIOD: Duration = Duration::from_millis(100);
 
 /// Readers are asked so often while as much leaves as the smallest of their sockets holds.
 const QUESTIONS_PER_WINDOW: u64 = 8;
@@ -36,6 +41,9 @@ struct Listener {
     taken_bytes: u64,
     /// When it answered last.
     heard_at: Instant,
+    /// It has answered once before as much as may be under way to it would have been forgotten: who
+    /// waits for its answers is not held up by a long way.
+    is_near: bool,
     /// It was waited for in vain, and is not again before it answers often enough.
     is_slow: bool,
 }
@@ -47,6 +55,22 @@ impl Listener {
         let under_way = sent_bytes.saturating_sub(self.taken_bytes);
         self.window_bytes.saturating_sub(under_way)
     }
+
+    /// True where an answer that took so long came sooner than a window is forgotten at `rate`
+    /// octets a second.
+    fn is_quicker(&self, took: Duration, rate: u64) -> bool {
+        let forgotten = u128::from(took.as_nanos().unsigned_abs()).saturating_mul(rate.into());
+        forgotten < u128::from(self.window_bytes).saturating_mul(1_000_000_000)
+    }
+}
+
+/// Whether all have taken in what left before.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    count: Count,
+    at: Instant,
+    /// What had left, of all that left.
+    sent_bytes: u64,
 }
 
 /// What has left, and what readers have said of it.
@@ -62,8 +86,7 @@ pub(super) struct Credit {
     /// Since when nothing was forgotten though nothing may leave.
     spent_at: Instant,
     count: Count,
-    /// The last questions, and what had left before each.
-    questions: VecDeque<(Count, u64)>,
+    questions: VecDeque<Question>,
 }
 
 impl Credit {
@@ -80,20 +103,22 @@ impl Credit {
         }
     }
 
-    /// `guid` is asked from now on, and takes in `window_bytes` at once.
-    pub(super) fn join(&mut self, guid: Guid, window_bytes: u64) {
+    /// `guid` is asked from now on, and takes in `window_bytes` at once; it `is_near` for certain,
+    /// or its answers tell.
+    pub(super) fn join(&mut self, guid: Guid, window_bytes: u64, is_near: bool) {
         let taken_bytes = self.sent_bytes;
         if self.listeners.is_empty() {
             // Of what left before there is nobody to be asked.
             self.asked_bytes = self.sent_bytes;
         }
         match self.listeners.iter_mut().find(|it| it.guid == guid) {
-            Some(known) => known.window_bytes = window_bytes,
+            Some(known) => (known.window_bytes, known.is_near) = (window_bytes, is_near),
             None => self.listeners.push(Listener {
                 guid,
                 window_bytes,
                 taken_bytes,
                 heard_at: Instant::ZERO,
+                is_near,
                 is_slow: false,
             }),
         }
@@ -182,7 +207,8 @@ impl Credit {
     /// When something is forgotten at the latest, while nothing may leave.
     pub(super) fn ends_at(&self) -> Instant {
         let full = |it: &&Listener| it.room(self.sent_bytes) == 0;
-        if self.listeners.iter().filter(full).any(|it| !it.is_slow) {
+        let is_awaited = |it: &Listener| it.is_near && !it.is_slow;
+        if self.listeners.iter().filter(full).any(is_awaited) {
             return self.spent_at.after(PATIENCE);
         }
         let nanos = FORGOTTEN_BYTES
@@ -203,6 +229,19 @@ impl Credit {
         self.asks() && self.is_time_for_question()
     }
 
+    /// True where a question before anything else leaves at `now` may tell that a reader is near.
+    #[inline(always)]
+    pub(super) fn wants_to_know_way(&self, now: Instant) -> bool {
+        self.asks() && self.may_know_way(now)
+    }
+
+    #[inline(never)]
+    fn may_know_way(&self, now: Instant) -> bool {
+        let last = self.questions.back();
+        let is_time = last.is_none_or(|it| now.since(it.at) >= WAY_PERIOD);
+        is_time && self.listeners.iter().any(|it| !it.is_near)
+    }
+
     #[inline(never)]
     fn is_time_for_question(&self) -> bool {
         let window = self.listeners.iter().map(|it| it.window_bytes).min();
@@ -213,14 +252,18 @@ impl Credit {
         unasked > every
     }
 
-    /// All are asked; the count of the question.
-    pub(super) fn ask(&mut self) -> Count {
+    /// All are asked at `now`; the count of the question.
+    pub(super) fn ask(&mut self, now: Instant) -> Count {
         self.count = self.count.next();
         self.asked_bytes = self.sent_bytes;
         if self.questions.len() >= QUESTIONS_MAX {
             self.questions.pop_front();
         }
-        self.questions.push_back((self.count, self.sent_bytes));
+        self.questions.push_back(Question {
+            count: self.count,
+            at: now,
+            sent_bytes: self.sent_bytes,
+        });
         self.count
     }
 
@@ -232,12 +275,14 @@ impl Credit {
 
     /// `guid` has answered the question with this count; false where none has it.
     pub(super) fn answered(&mut self, now: Instant, guid: Guid, count: Count) -> bool {
-        let question = self.questions.iter().find(|it| it.0 == count);
-        let Some((_, sent)) = question.copied() else {
+        let question = self.questions.iter().find(|it| it.count == count);
+        let Some(question) = question.copied() else {
             return false;
         };
+        let rate = self.bytes_per_second;
         if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
-            listener.taken_bytes = listener.taken_bytes.max(sent);
+            listener.taken_bytes = listener.taken_bytes.max(question.sent_bytes);
+            listener.is_near |= listener.is_quicker(now.since(question.at), rate);
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;
             listener.heard_at = now;
         }

@@ -24,6 +24,7 @@ impl Writer {
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
+        self.ask_for_way(now, outbox);
         self.push(now, outbox);
         self.ask_for_credit(now, outbox);
         if self.forms.packed {

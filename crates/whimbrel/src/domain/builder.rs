@@ -266,10 +266,10 @@ impl DomainParticipantBuilder {
     }
 
     /// Whether what receive buffers hold is told to writers and heeded by them; on by default, also
-    /// by `WHIMBREL_RECEIVE_CREDIT`. On one host, best-effort writers then hold back for a moment
-    /// what such a buffer would drop, for which readers answer them now and then, and reliable ones
-    /// have that much of large samples under way. Off, this participant tells nothing and heeds
-    /// nobody: writers pace what they send.
+    /// by `WHIMBREL_RECEIVE_CREDIT`. Best-effort writers then hold back for a moment what such a
+    /// buffer, or the way there, would drop, for which readers answer them now and then, and on one
+    /// host reliable ones have that much of large samples under way. Off, this participant tells
+    /// nothing and heeds nobody: writers pace what they send.
     #[must_use]
     pub fn receive_credit(mut self, yes: bool) -> Self {
         self.asked.receive_credit = Some(yes);

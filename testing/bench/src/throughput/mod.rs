@@ -1,9 +1,10 @@
 //! Streams: one writer as fast as it can, one reader or four, as RELIABLE or BEST_EFFORT.
 //!
 //! KEEP_ALL with a bounded history at the reader; the writer has a core of its own, the readers
-//! share the other, on the same host or on another one behind a cable of packets of 1500 octets. Streams take turns in rounds; the rate is that at which samples arrive. Of the
-//! time on cores the system's count tells its part from the bus's, and what the raw
-//! stream takes beyond its calls tells what a wait takes, and so wake-ups from calls.
+//! share the other, on the same host or on another one behind a cable of packets of 1500 octets.
+//! Streams take turns in rounds; the rate is that at which samples arrive. Of the time on cores the
+//! system's count tells its part from the bus's, and what the raw stream takes beyond its calls
+//! tells what a wait takes, and so wake-ups from calls.
 
 mod course;
 mod flow;
