@@ -37,6 +37,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod agenda;
+pub mod arrival;
 pub mod bucket;
 pub mod budget;
 pub mod buffer;

@@ -58,7 +58,7 @@ pub mod writer;
 
 pub use deadline::Reason;
 pub use discovery::{InterfaceAddress, RuleVerdict};
-pub use outbox::{Outbox, PlainSamples};
+pub use outbox::{Outbox, PartOf, PlainSamples};
 pub use participant::{
     Addresses, Heard, LocalReader, LocalWriter, NearestWriter, Participant, ParticipantConfig,
     ParticipantEvent, ParticipantStatistics, RemoteParticipant, RemoteReader, RemoteWriter,

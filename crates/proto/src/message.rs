@@ -21,7 +21,7 @@ use whimbrel_base::vendor::{ProtocolVersion, VendorId};
 use whimbrel_wire::header::Header;
 use whimbrel_wire::submessage::timed_head;
 
-use crate::outbox::{Outbox, PlainSamples};
+use crate::outbox::{Outbox, PartOf, PlainSamples};
 use crate::packing::Packing;
 use crate::writer::Change;
 
@@ -68,8 +68,8 @@ pub struct MessageBuilder {
     bytes_max: usize,
     timestamp: Option<Timestamp>,
     destination: GuidPrefix,
-    /// Octets of the largest of the large samples to which messages belong.
-    bulk: Option<usize>,
+    /// What messages are parts of, where those are large samples or bundles of several messages.
+    bulk: Option<PartOf>,
     packing: Packing,
     shares: bool,
     /// Whole changes in the message that are not compressed.
@@ -142,10 +142,9 @@ impl MessageBuilder {
         self.scratch.truncate(Header::LEN);
     }
 
-    /// Whether messages leave by [`Outbox::send_bulk`] from now on, and of how many octets the
-    /// largest of those samples is.
-    pub fn set_bulk(&mut self, sample_bytes: Option<usize>) {
-        self.bulk = sample_bytes;
+    /// Whether messages leave by [`Outbox::send_bulk`] from now on, and as parts of what.
+    pub fn set_bulk(&mut self, bulk: Option<PartOf>) {
+        self.bulk = bulk;
     }
 
     /// To which addresses messages leave by [`Outbox::send_shared_bundle`] from now on; they must
@@ -259,8 +258,8 @@ impl MessageBuilder {
 
     #[inline(always)]
     fn leave(&self, slices: &[&[u8]], to: &[Locator], outbox: &mut impl Outbox) {
-        if let Some(sample_bytes) = self.bulk {
-            return outbox.send_bulk(to, slices, sample_bytes);
+        if let Some(bulk) = self.bulk {
+            return outbox.send_bulk(to, slices, bulk);
         }
         match &self.packing {
             Packing::Nowhere => self.leave_plain(slices, to, outbox),

@@ -37,6 +37,16 @@ impl PlainSamples {
     }
 }
 
+/// What messages are parts of that may leave together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PartOf {
+    /// Octets of the largest of the large samples; none of a bundle of several messages.
+    pub sample_bytes: usize,
+    /// Octets of them that may leave together where something else is to pass soon: as many as
+    /// arrive within a moment, as far as is known.
+    pub together_bytes: usize,
+}
+
 /// Takes messages from a machine: a batch of system calls in the driver, a queue in simulation.
 pub trait Outbox {
     /// Sends one RTPS message, the concatenation of `parts`, to each of `to`.
@@ -81,10 +91,9 @@ pub trait Outbox {
     }
 
     /// As [`Outbox::send`], for what may leave with others of its size by one call, and wait behind
-    /// everything else: parts of large samples, the largest of which has `sample_bytes` octets, and
-    /// bundles of several messages, with no such octets.
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
-        let _ = sample_bytes;
+    /// everything else: parts of large samples, and bundles of several messages.
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], of: PartOf) {
+        let _ = of;
         self.send(to, parts);
     }
 }

@@ -56,7 +56,7 @@ impl Writer {
     }
 
     /// True where some reader neither acknowledges nor says what it has taken.
-    fn somebody_is_silent(&self) -> bool {
+    pub(super) fn somebody_is_silent(&self) -> bool {
         let says = |guid, reader: &ReaderProxy| {
             let acknowledges = self.config.reliable && reader.info.reliable;
             acknowledges || reader.in_process || self.credit.knows(guid)

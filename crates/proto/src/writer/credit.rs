@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use whimbrel_base::arrival::ArrivalRate;
 use whimbrel_base::guid::Guid;
 use whimbrel_base::sequence::Count;
 use whimbrel_base::time::{Duration, Instant};
@@ -39,6 +40,7 @@ struct Listener {
     window_bytes: u64,
     /// Of all that left, what has left its socket for certain, or is forgotten.
     taken_bytes: u64,
+    arrival: ArrivalRate,
     /// When it answered last.
     heard_at: Instant,
     /// It has answered once before as much as may be under way to it would have been forgotten: who
@@ -117,6 +119,7 @@ impl Credit {
                 guid,
                 window_bytes,
                 taken_bytes,
+                arrival: ArrivalRate::default(),
                 heard_at: Instant::ZERO,
                 is_near,
                 is_slow: false,
@@ -218,6 +221,12 @@ impl Credit {
         self.spent_at.after(Duration::from_nanos(nanos))
     }
 
+    /// Octets that each of those that are asked takes in in `span`; `None` where nobody is.
+    pub(super) fn arriving_in(&self, span: Duration) -> Option<u64> {
+        let each = self.listeners.iter().map(|it| it.arrival.bytes_in(span));
+        each.min().filter(|_| self.asks())
+    }
+
     /// Who is asked.
     pub(super) fn guids(&self) -> impl Iterator<Item = Guid> {
         self.listeners.iter().map(|it| it.guid)
@@ -281,7 +290,9 @@ impl Credit {
         };
         let rate = self.bytes_per_second;
         if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
-            listener.taken_bytes = listener.taken_bytes.max(question.sent_bytes);
+            let more = question.sent_bytes.saturating_sub(listener.taken_bytes);
+            listener.arrival.note(now, more);
+            listener.taken_bytes = listener.taken_bytes.saturating_add(more);
             listener.is_near |= listener.is_quicker(now.since(question.at), rate);
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;
             listener.heard_at = now;

@@ -3,7 +3,7 @@
 //! They wait for the readers that keep up, and not for one on a much narrower path: it gets what
 //! it misses by repair, at its own pace.
 
-use whimbrel_base::time::Instant;
+use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
 use super::change::Change;
@@ -13,6 +13,9 @@ use super::pace::Pace;
 /// more is asked of anybody than what leaves at once where little is known of the way: what the
 /// best may get beyond that is a matter of its sockets.
 const LAG_MAX: u64 = 4;
+
+/// What else is on the way waits for so much of large changes at most: two packets at 500 Mbit/s.
+const TOGETHER: Duration = Duration::from_micros(50);
 
 impl Writer {
     /// Window in octets from which on a reader keeps up; none where no reader answers.
@@ -73,6 +76,21 @@ impl Writer {
         until.unwrap_or(u64::MAX)
     }
 
+    /// Octets of fragments that may leave together: as many as arrive everywhere within
+    /// [`TOGETHER`], so that what else goes there waits no longer for them; none where somebody
+    /// says nothing of what has arrived.
+    pub(super) fn together_bytes(&mut self) -> usize {
+        if self.somebody_is_silent() {
+            return 0;
+        }
+        let answers = self.leading_window_bytes().is_some();
+        let paces = self.leading_paces().map(|it| it.arriving_in(TOGETHER));
+        let acknowledged = paces.min().filter(|_| answers);
+        let credited = self.credit.arriving_in(TOGETHER);
+        let least = acknowledged.into_iter().chain(credited).min();
+        usize::try_from(least.unwrap_or(0)).unwrap_or(usize::MAX)
+    }
+
     /// Octets of fragments that may leave to all readers now.
     pub(super) fn push_room(&mut self, now: Instant) -> u64 {
         let rooms = self.leading_paces().map(|pace| pace.room(now));
@@ -103,7 +121,6 @@ mod tests {
     use alloc::vec::Vec;
     use whimbrel_base::guid::{Guid, GuidPrefix};
     use whimbrel_base::sequence::SequenceNumber;
-    use whimbrel_base::time::Duration;
     use whimbrel_base::vendor::VendorId;
 
     const NOW: Instant = Instant(1_000_000_000);
@@ -145,6 +162,46 @@ mod tests {
         assert_eq!(writer.push_room(NOW), 0);
         writer.hold_up_push();
         assert!(writer.paced_until.unwrap().since(NOW) > Duration::ZERO);
+    }
+
+    #[test]
+    fn as_much_leaves_together_as_arrives_at_the_slowest_in_a_moment() {
+        let mut writer = writer(|_| {});
+        let reader = matched(true, false);
+        let slow = Guid {
+            prefix: GuidPrefix([9; 12]),
+            ..reader.guid
+        };
+        writer.handle_matched(NOW, reader.clone());
+        assert_eq!(writer.together_bytes(), 0, "nothing is known");
+        writer.handle_matched(
+            NOW,
+            MatchedReader {
+                guid: slow,
+                ..reader.clone()
+            },
+        );
+        let mut now = NOW;
+        for _ in 0..100 {
+            now = now.after(Duration::from_micros(200));
+            for (guid, bytes) in [(reader.guid, 200_000), (slow, 20_000)] {
+                let pace = &mut writer.readers.get_mut(&guid).unwrap().pace;
+                pace.spend_many(now, bytes);
+                pace.ask(now, 0);
+                pace.answered(now, 0, Duration::from_millis(50));
+            }
+        }
+        // 100 MB/s for 50 us.
+        assert_eq!(writer.together_bytes(), 5000);
+        let silent = MatchedReader {
+            guid: Guid {
+                prefix: GuidPrefix([8; 12]),
+                ..slow
+            },
+            ..matched(false, false)
+        };
+        writer.handle_matched(NOW, silent);
+        assert_eq!(writer.together_bytes(), 0);
     }
 
     #[test]

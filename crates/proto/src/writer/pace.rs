@@ -11,6 +11,7 @@
 
 use alloc::collections::VecDeque;
 
+use whimbrel_base::arrival::ArrivalRate;
 use whimbrel_base::time::{Duration, Instant};
 
 /// However little gets through, so many windows may leave in a second: what asks a reader for an
@@ -111,6 +112,7 @@ pub(super) struct Pace {
     questioned: u64,
     /// How many of `spent` have left its socket, or the network, for certain.
     heard: u64,
+    arrival: ArrivalRate,
     /// What it was asked and has not answered, the oldest first; only of one that is prompt.
     questions: VecDeque<Question>,
 }
@@ -142,6 +144,7 @@ impl Pace {
             spent: 0,
             questioned: 0,
             heard: 0,
+            arrival: ArrivalRate::default(),
             questions: VecDeque::new(),
         }
     }
@@ -157,6 +160,11 @@ impl Pace {
     /// Octets that may leave whenever the reader has answered.
     pub(super) fn window_bytes(&self) -> u64 {
         self.window_bytes
+    }
+
+    /// Octets that arrive in `span`, as was heard lately; none before anything was.
+    pub(super) fn arriving_in(&self, span: Duration) -> u64 {
+        self.arrival.bytes_in(span)
     }
 
     /// What time gives, in octets per second; never none.
@@ -281,7 +289,9 @@ impl Pace {
             self.asked = 0;
             self.filled_at = now;
         }
+        let before = self.heard;
         self.hear(now, order, patience);
+        self.arrival.note(now, self.heard.saturating_sub(before));
         if asked {
             self.asked_at = None;
             let under_way = self.spent.saturating_sub(self.heard);

@@ -13,7 +13,7 @@ use super::gather::HEARTBEAT_BYTES;
 use super::reader_proxy::{ReaderProxy, Request, Wanted};
 use super::{MESSAGE_OVERHEAD_BYTES, Writer};
 use crate::message::MessageBuilder;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, PartOf};
 
 impl Writer {
     /// Sends whatever is due at `now`, said of changes.
@@ -42,13 +42,21 @@ impl Writer {
     /// Has messages leave as what they belong to.
     #[inline(always)]
     fn set_bulk(&mut self) {
-        let bytes = self.bulk_bytes();
+        let bulk = self.bulk_bytes().map(|bytes| self.part_of(bytes));
         if let Some(message) = &mut self.message {
-            message.set_bulk(bytes);
-        } else if bytes.is_some() {
+            message.set_bulk(bulk);
+        } else if bulk.is_some() {
             let mut message = self.lend_message();
-            message.set_bulk(bytes);
+            message.set_bulk(bulk);
             self.message = Some(message);
+        }
+    }
+
+    #[inline(never)]
+    fn part_of(&mut self, sample_bytes: usize) -> PartOf {
+        PartOf {
+            sample_bytes,
+            together_bytes: self.together_bytes(),
         }
     }
 

@@ -228,9 +228,9 @@ impl DomainParticipantBuilder {
     /// Whether datagrams of one size, such as the fragments of large samples and the bundles of a
     /// stream of small ones, leave and arrive many by one system call where the system can
     /// (UDP_SEGMENT and UDP_GRO), as by `WHIMBREL_SEGMENTATION_OFFLOAD`; by default bundles and the
-    /// parts of samples up to 64 KiB do. What travels is the same, and samples reach other hosts
-    /// sooner; but where those of larger samples leave so too, a stream of samples of megabytes
-    /// that fills a lossy link repairs more of it than was lost.
+    /// parts of samples do, of samples above 64 KiB no more than have been arriving in 50 µs. What
+    /// travels is the same, and samples reach other hosts sooner; but where as much as the system
+    /// takes leaves of larger samples, small ones on a narrow link wait the longer for it.
     #[must_use]
     pub fn segmentation_offload(mut self, how: impl Into<SegmentationOffload>) -> Self {
         self.asked.segmentation_offload = Some(how.into());

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use whimbrel_proto::PartOf;
+
 use crate::error::Error;
 
-/// The largest sample whose parts leave together by default, in octets. Larger samples are paced,
-/// and where their parts leave in crowds some overtake others on the way, which is taken for loss.
+/// The largest sample of which by default as much leaves together as the system takes, in octets.
 const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 
 /// Octets of bundles that wait to leave together: of twice as many, samples of 1 KiB would go a
@@ -22,20 +23,21 @@ const BUNDLES_BYTES_MAX: usize = 24_000;
 pub enum SegmentationOffload {
     /// Each leaves and arrives by itself.
     Off,
-    /// Bundles and those of samples up to 64 KiB leave together, larger samples' alone.
+    /// Bundles and those of samples up to 64 KiB leave together; those of larger samples as many as
+    /// have been arriving in 50 µs, so that nothing else on the way waits longer for them.
     #[default]
     Automatic,
-    /// Those of all samples do.
+    /// Of all samples as many as the system takes.
     On,
 }
 
 impl SegmentationOffload {
-    /// Parts of larger samples leave one by one.
-    pub(crate) const fn sample_bytes_max(self) -> usize {
+    /// Octets of parts of `bulk` that leave together; none where they leave one by one.
+    pub(crate) const fn joined_bytes_max(self, of: PartOf) -> usize {
         match self {
             Self::Off => 0,
-            Self::Automatic => SMALL_SAMPLE_BYTES_MAX,
-            Self::On => usize::MAX,
+            Self::Automatic if of.sample_bytes > SMALL_SAMPLE_BYTES_MAX => of.together_bytes,
+            Self::Automatic | Self::On => usize::MAX,
         }
     }
 
@@ -75,6 +77,28 @@ impl FromStr for SegmentationOffload {
             other => Err(Error::BadParameter(format!(
                 "{other:?} is neither on nor off nor auto"
             ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_large_samples_as_much_leaves_together_as_arrives_soon_by_default() {
+        let of = |sample_bytes| PartOf {
+            sample_bytes,
+            together_bytes: 5000,
+        };
+        let (small, large) = (of(SMALL_SAMPLE_BYTES_MAX), of(SMALL_SAMPLE_BYTES_MAX + 1));
+        for (how, of_small, of_large) in [
+            (SegmentationOffload::Off, 0, 0),
+            (SegmentationOffload::Automatic, usize::MAX, 5000),
+            (SegmentationOffload::On, usize::MAX, usize::MAX),
+        ] {
+            let most = [small, large].map(|it| how.joined_bytes_max(it));
+            assert_eq!(most, [of_small, of_large], "{how}");
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Joined {
     pub(super) bytes: Vec<u8>,
     pub(super) segment_bytes: u16,
     pub(super) count: usize,
+    /// Octets of them that leave by one call at most.
+    bytes_max: usize,
     /// They may wait behind everything else.
     pub(super) is_bulk: bool,
     /// Destinations of the datagram that is to be added.
@@ -41,14 +43,22 @@ impl Joined {
         let _ = SPARE.try_with(|it| it.set(Some(self)));
     }
 
+    /// Whether two datagrams of `parts` would leave by one call of `bytes_max` octets at most.
+    pub(super) fn goes_with_another(parts: &[&[u8]], bytes_max: usize) -> bool {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        len <= bytes_max.min(JOINED_BYTES_MAX) / 2
+    }
+
     /// Adds a datagram of `parts` for `next_to`, which may wait behind everything else where it
-    /// `is_bulk`; false where it does not go with those that are there.
-    pub(super) fn add_next(&mut self, parts: &[&[u8]], is_bulk: bool) -> bool {
+    /// `is_bulk`; false where it does not go with those that are there, or they would be more than
+    /// `bytes_max` octets.
+    pub(super) fn add_next(&mut self, parts: &[&[u8]], bytes_max: usize, is_bulk: bool) -> bool {
         if self.count == 0 {
             self.is_bulk = is_bulk;
         } else if self.is_bulk != is_bulk {
             return false;
         }
+        self.bytes_max = bytes_max.min(JOINED_BYTES_MAX);
         let to = std::mem::take(&mut self.next_to);
         let goes = self.add(&to, parts);
         self.next_to = to;
@@ -66,7 +76,7 @@ impl Joined {
             self.segment_bytes = len;
         }
         let whole = self.bytes.len() == self.count * usize::from(self.segment_bytes);
-        let room = JOINED_BYTES_MAX.saturating_sub(self.bytes.len());
+        let room = self.bytes_max.saturating_sub(self.bytes.len());
         let goes = whole
             && self.to == to
             && len <= self.segment_bytes
@@ -96,7 +106,10 @@ mod tests {
             SocketAddr::from(([10, 0, 0, 1], 1)),
             SocketAddr::from(([10, 0, 0, 2], 1)),
         );
-        let mut joined = Joined::default();
+        let mut joined = Joined {
+            bytes_max: JOINED_BYTES_MAX,
+            ..Joined::default()
+        };
         assert!(joined.add(&[a], &[&[1; 60], &[2; 40]]));
         assert!(!joined.add(&[b], &[&[3; 100]]));
         assert!(!joined.add(&[a, b], &[&[3; 100]]));
@@ -109,11 +122,24 @@ mod tests {
         assert_eq!((joined.bytes.len(), joined.segment_bytes), (299, 100));
         joined.clear();
         joined.next_to = vec![a];
-        assert!(joined.add_next(&[&[1; 60]], false) && joined.add_next(&[&[2; 60]], false));
-        assert!(!joined.add_next(&[&[3; 60]], true) && joined.count == 2);
+        assert!(
+            joined.add_next(&[&[1; 60]], 120, false) && joined.add_next(&[&[2; 60]], 120, false)
+        );
+        assert!(!joined.add_next(&[&[3; 60]], 120, true) && joined.count == 2);
         joined.clear();
-        assert!(joined.add_next(&[&[3; 60]], true) && joined.is_bulk);
+        assert!(joined.add_next(&[&[3; 60]], 120, true) && joined.is_bulk);
         joined.clear();
+        assert!(
+            joined.add_next(&[&[1; 60]], 120, false) && joined.add_next(&[&[2; 60]], 120, false)
+        );
+        assert!(
+            !joined.add_next(&[&[3; 60]], 120, false),
+            "more than leaves by one call"
+        );
+        joined.clear();
+        assert!(Joined::goes_with_another(&[&[1; 60]], 120));
+        assert!(!Joined::goes_with_another(&[&[1; 60], &[1]], 120));
+        joined.bytes_max = JOINED_BYTES_MAX;
         let large = [0; 1400];
         let count = (0..100).take_while(|_| joined.add(&[b], &[&large])).count();
         assert_eq!(count, JOINED_BYTES_MAX / 1400);

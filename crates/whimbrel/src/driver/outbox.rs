@@ -2,7 +2,7 @@
 
 use whimbrel_base::locator::Locator;
 use whimbrel_net::ports::udp_ports;
-use whimbrel_proto::{Outbox, PlainSamples};
+use whimbrel_proto::{Outbox, PartOf, PlainSamples};
 
 use super::joined::Joined;
 use super::outgoing::{Oversize, Way};
@@ -187,12 +187,17 @@ impl Outbox for SocketOutbox<'_> {
         self.share(to, parts, bytes_max);
     }
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], of: PartOf) {
         let mut joined = self.joined.take().unwrap_or_else(Joined::spare);
-        let is_bulk = sample_bytes > SHORT_SAMPLE_BYTES_MAX;
+        let is_bulk = of.sample_bytes > SHORT_SAMPLE_BYTES_MAX;
+        let bytes_max = self.sockets.offload.joined_bytes_max(of);
+        let joins = Joined::goes_with_another(parts, bytes_max);
+        if !joins {
+            // Which nothing after it overtakes.
+            self.send_joined(&mut joined);
+        }
         joined.next_to.clear();
         for to in to.iter().filter_map(|to| to.to_socket_addr()) {
-            let joins = sample_bytes <= self.sockets.joined_sample_bytes_max;
             if joins && self.sockets.apart(to, is_bulk).is_some() {
                 joined.next_to.push(to);
             } else if is_bulk {
@@ -201,10 +206,10 @@ impl Outbox for SocketOutbox<'_> {
                 self.sockets.send_one(to, parts, &mut self.way);
             }
         }
-        if !joined.next_to.is_empty() && !joined.add_next(parts, is_bulk) {
+        if !joined.next_to.is_empty() && !joined.add_next(parts, bytes_max, is_bulk) {
             self.send_joined(&mut joined);
             // Alone it always goes.
-            let _ = joined.add_next(parts, is_bulk);
+            let _ = joined.add_next(parts, bytes_max, is_bulk);
         }
         self.joined = Some(joined);
     }

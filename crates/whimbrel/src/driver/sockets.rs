@@ -19,6 +19,7 @@ use super::ports;
 use super::sharing::Waiting;
 use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::sync::{Arc, Mutex, Snapshot, lock};
+use crate::domain::SegmentationOffload;
 
 /// The group of discovery multicast. RTPS 2.5 §9.6.2.4.3.
 const GROUP_V4: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
@@ -44,8 +45,8 @@ pub(crate) struct Sockets {
     /// `paths` has changed since anybody looked.
     paths_changed: AtomicBool,
     bulk: Bulk,
-    /// Fragments of no larger samples leave many by one call.
-    pub(super) joined_sample_bytes_max: usize,
+    /// How much of a sample leaves by one call.
+    pub(super) offload: SegmentationOffload,
     /// A message to several addresses leaves by one call.
     pub(super) sends_batches: bool,
     /// Datagrams that found no room in a send buffer for too long.
@@ -70,7 +71,7 @@ impl Sockets {
         let (v4, v6, index) = open_unicast(network)?;
         let sockets = Self {
             bulk: Bulk::new(&network.fittings),
-            joined_sample_bytes_max: network.fittings.offload.sample_bytes_max(),
+            offload: network.fittings.offload,
             sends_batches: network.fittings.sends_batches,
             v4,
             v6,

@@ -11,11 +11,15 @@ use crate::stage::Stage;
 
 use super::count::Counter;
 
-/// Samples of a dozen datagrams, and ones larger than what leaves together by default.
+/// Samples of a dozen datagrams, and ones of which by default as much leaves together as arrives in
+/// a moment.
 const SIZES: [usize; 2] = [16_000, 100_000];
 
 /// Datagrams to a packet of 1500 octets carry no more of a sample.
 const SEGMENT_BYTES_MAX: usize = 1472;
+
+/// The largest sample of which by default as much leaves together as the system takes.
+const SMALL_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 
 /// Octets that leave by one call at most.
 const CALL_BYTES_MAX: usize = 60_000;
@@ -70,23 +74,23 @@ pub(super) fn count(programs: &Programs) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// With offload many leave by one call, for samples up to 64 KiB by default, without each alone.
+/// With offload many leave by one call, of samples above 64 KiB by default at least three where
+/// they arrive quickly, without each alone.
 pub(super) fn goals(rows: &[Row]) -> Vec<Goal> {
     rows.iter().map(goal).collect()
 }
 
 fn goal(row: &Row) -> Goal {
-    let together = match row.setting {
-        "on" => true,
-        "auto" => row.size <= 65_536,
-        _ => false,
+    let call_bytes = match row.setting {
+        "off" => SEGMENT_BYTES_MAX,
+        "auto" if row.size > SMALL_SAMPLE_BYTES_MAX => 3 * SEGMENT_BYTES_MAX,
+        _ => CALL_BYTES_MAX,
     };
-    let (side, bound) = if together {
-        let calls = row.size.div_ceil(CALL_BYTES_MAX);
-        (Side::AtMost, calls as f64 + BESIDE)
+    let calls = row.size.div_ceil(call_bytes) as f64;
+    let (side, bound) = if row.setting == "off" {
+        (Side::AtLeast, calls)
     } else {
-        let datagrams = row.size.div_ceil(SEGMENT_BYTES_MAX);
-        (Side::AtLeast, datagrams as f64)
+        (Side::AtMost, calls + BESIDE)
     };
     Goal {
         name: format!(
@@ -131,15 +135,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_together_is_judged_by_calls_and_what_does_not_by_datagrams() {
+    fn what_leaves_together_is_judged_by_calls_at_most_and_what_does_not_by_as_many_as_datagrams() {
         for (setting, size, sends, met) in [
             ("on", 16_000, 4.0, true),
             ("on", 16_000, 4.1, false),
             ("on", 100_000, 5.0, true),
             ("on", 100_000, 5.1, false),
             ("auto", 16_000, 11.0, false),
-            ("auto", 100_000, 68.0, true),
-            ("auto", 100_000, 67.0, false),
+            ("auto", 100_000, 26.0, true),
+            ("auto", 100_000, 26.1, false),
             ("off", 16_000, 11.0, true),
             ("off", 16_000, 1.0, false),
         ] {

@@ -18,7 +18,7 @@ use whimbrel_wire::submessage::{
 };
 
 use super::records::{BatchLimits, BlockPacker, Item, Record, Records, cut};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, PartOf};
 
 /// Byte order of what we send.
 const ENDIAN: Endian = Endian::Little;
@@ -47,7 +47,7 @@ pub(crate) struct Rewriting<'a, O> {
 }
 
 impl<O: Outbox> Rewriting<'_, O> {
-    fn pass(&mut self, to: &[Locator], parts: &[&[u8]], bulk_bytes: Option<usize>) {
+    fn pass(&mut self, to: &[Locator], parts: &[&[u8]], bulk: Option<PartOf>) {
         let batched = |it: &&Locator| self.addresses.batched.contains(it);
         let batched: Vec<Locator> = to.iter().filter(batched).copied().collect();
         let plain = |it: &&Locator| !batched.contains(it) || self.addresses.plain.contains(it);
@@ -56,8 +56,8 @@ impl<O: Outbox> Rewriting<'_, O> {
             if to.is_empty() {
                 return;
             }
-            match bulk_bytes {
-                Some(bytes) => self.outbox.send_bulk(to, parts, bytes),
+            match bulk {
+                Some(bulk) => self.outbox.send_bulk(to, parts, bulk),
                 None => self.outbox.send(to, parts),
             }
         };
@@ -185,8 +185,8 @@ impl<O: Outbox> Outbox for Rewriting<'_, O> {
         self.pass(to, parts, None);
     }
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], sample_bytes: usize) {
-        self.pass(to, parts, Some(sample_bytes));
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], of: PartOf) {
+        self.pass(to, parts, Some(of));
     }
 }
 

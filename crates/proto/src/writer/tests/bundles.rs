@@ -21,7 +21,7 @@ use whimbrel_wire::submessage::AckNack;
 
 use super::super::{Bundling, BundlingStatistics, SharedRate, Writer, WriterConfig};
 use super::{READER, Sent, acknack, change, matched, writer};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, PartOf};
 use crate::receive::MessageReceiver;
 
 const NOW: Instant = Instant(1_000_000_000);
@@ -57,7 +57,7 @@ impl Outbox for Wire {
         self.send(to, parts);
     }
 
-    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], _sample_bytes: usize) {
+    fn send_bulk(&mut self, to: &[Locator], parts: &[&[u8]], _bulk: PartOf) {
         self.bulk.push(parts.iter().map(|it| it.len()).sum());
         self.send(to, parts);
     }

@@ -1,6 +1,7 @@
 //! Samples in fragments: pace, repair, division.
 
 use super::*;
+use crate::outbox::PartOf;
 
 #[test]
 fn large_samples_leave_in_paced_fragments() {
@@ -421,8 +422,8 @@ impl Outbox for Belongs {
         self.0.push(None);
     }
 
-    fn send_bulk(&mut self, _to: &[Locator], _parts: &[&[u8]], sample_bytes: usize) {
-        self.0.push(Some(sample_bytes));
+    fn send_bulk(&mut self, _to: &[Locator], _parts: &[&[u8]], of: PartOf) {
+        self.0.push(Some(of.sample_bytes));
     }
 }
 
