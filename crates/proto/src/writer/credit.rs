@@ -154,11 +154,19 @@ impl Credit {
 
     /// A datagram leaves, of which the octets are noted apart.
     pub(super) fn note_datagram(&mut self) {
-        self.note_fragments(1, 0);
+        self.charge(1, 0);
     }
 
-    /// Datagrams with `bytes` in all leave.
-    pub(super) fn note_fragments(&mut self, count: u64, bytes: u64) {
+    /// Datagrams with `bytes` of fragments in all leave at `now`.
+    pub(super) fn note_fragments(&mut self, now: Instant, count: u64, bytes: u64) {
+        for listener in &mut self.listeners {
+            let is_under_way = listener.taken_bytes < self.sent_bytes;
+            listener.arrival.note_sent(now, is_under_way);
+        }
+        self.charge(count, bytes);
+    }
+
+    fn charge(&mut self, count: u64, bytes: u64) {
         let beside = count.saturating_mul(DATAGRAM_CHARGE_BYTES);
         self.sent_bytes = self.sent_bytes.saturating_add(bytes).saturating_add(beside);
     }
@@ -291,7 +299,7 @@ impl Credit {
         let rate = self.bytes_per_second;
         if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
             let more = question.sent_bytes.saturating_sub(listener.taken_bytes);
-            listener.arrival.note(now, more);
+            listener.arrival.note_arrived(now, more);
             listener.taken_bytes = listener.taken_bytes.saturating_add(more);
             listener.is_near |= listener.is_quicker(now.since(question.at), rate);
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;

@@ -14,7 +14,7 @@ use super::pace::Pace;
 /// best may get beyond that is a matter of its sockets.
 const LAG_MAX: u64 = 4;
 
-/// What else is on the way waits for so much of large changes at most: two packets at 500 Mbit/s.
+/// What else is on the way waits for so much of large changes at most: four packets at 1 Gbit/s.
 const TOGETHER: Duration = Duration::from_micros(50);
 
 impl Writer {
@@ -183,13 +183,14 @@ mod tests {
         );
         let mut now = NOW;
         for _ in 0..100 {
-            now = now.after(Duration::from_micros(200));
+            let answered_at = now.after(Duration::from_micros(200));
             for (guid, bytes) in [(reader.guid, 200_000), (slow, 20_000)] {
                 let pace = &mut writer.readers.get_mut(&guid).unwrap().pace;
                 pace.spend_many(now, bytes);
                 pace.ask(now, 0);
-                pace.answered(now, 0, Duration::from_millis(50));
+                pace.answered(answered_at, 0, Duration::from_millis(50));
             }
+            now = answered_at.after(Duration::from_millis(1));
         }
         // 100 MB/s for 50 us.
         assert_eq!(writer.together_bytes(), 5000);

@@ -218,6 +218,7 @@ impl Pace {
     pub(super) fn spend_many(&mut self, now: Instant, bytes: u64) {
         let least = signed(self.window_bytes).saturating_neg();
         self.tokens = self.tokens.saturating_sub(signed(bytes)).max(least);
+        self.arrival.note_sent(now, self.heard < self.spent);
         self.spent = self.spent.saturating_add(bytes);
         if now.since(self.spent_at) > PAUSE {
             self.since = now;
@@ -291,7 +292,7 @@ impl Pace {
         }
         let before = self.heard;
         self.hear(now, order, patience);
-        self.arrival.note(now, self.heard.saturating_sub(before));
+        self.note_arrived(now, before);
         if asked {
             self.asked_at = None;
             let under_way = self.spent.saturating_sub(self.heard);
@@ -322,9 +323,16 @@ impl Pace {
         }
     }
 
-    /// The reader has everything that was sent to it.
-    pub(super) fn hear_all(&mut self) {
-        self.heard = self.spent;
+    /// More than `before` is heard of now.
+    fn note_arrived(&mut self, now: Instant, before: u64) {
+        let more = self.heard.saturating_sub(before);
+        self.arrival.note_arrived(now, more);
+    }
+
+    /// The reader has said at `now` that it has everything that was sent to it.
+    pub(super) fn hear_all(&mut self, now: Instant) {
+        let before = core::mem::replace(&mut self.heard, self.spent);
+        self.note_arrived(now, before);
         self.tokens = signed(self.window_bytes);
         self.questions.clear();
     }
@@ -617,7 +625,7 @@ mod tests {
         assert_eq!(pace.room(at_ms(66)), 10_000);
         let mut pace = asked_thrice();
         second(&mut pace);
-        pace.hear_all();
+        pace.hear_all(at_ms(20));
         pace.answered(at_ms(21), 0, PATIENCE);
         assert_eq!(pace.room(at_ms(21)), 10_000);
     }

@@ -253,7 +253,7 @@ impl ReaderProxy {
         let settled = self.fates.acknowledged(now, (first, base), pushes);
         self.pace.settle(now, settled, fragment_bytes);
         if base > pushes.last() && self.requests.is_empty() {
-            self.pace.hear_all();
+            self.pace.hear_all(now);
         }
         let patience = self.fates.patience(QUESTION_PATIENCE);
         let heard = self.fates.heard_order();

@@ -162,7 +162,7 @@ impl Writer {
             self.pushes.note(now, sequence, (first, last));
             self.note_pushed(now, sent_bytes);
             let count = u64::from(last.0.saturating_sub(first.0)).saturating_add(1);
-            self.credit.note_fragments(count, sent_bytes);
+            self.credit.note_fragments(now, count, sent_bytes);
             let spent = usize::try_from(sent_bytes).unwrap_or(usize::MAX);
             bucket::spend(&mut self.bucket, spent);
         }

@@ -9,6 +9,10 @@ const JOINED_BYTES_MAX: usize = 63_000;
 /// Datagrams that leave by one call at most; the system takes no more.
 const JOINED_MAX: usize = 64;
 
+/// Fewer leave one by one: there is little to be gained where so few arrive soon, and what loses
+/// one of them may lose all.
+const WORTH_MIN: usize = 4;
+
 thread_local! {
     /// What this thread sent with last, so that none is made with every sample.
     static SPARE: Cell<Option<Box<Joined>>> = const { Cell::new(None) };
@@ -43,10 +47,11 @@ impl Joined {
         let _ = SPARE.try_with(|it| it.set(Some(self)));
     }
 
-    /// Whether two datagrams of `parts` would leave by one call of `bytes_max` octets at most.
-    pub(super) fn goes_with_another(parts: &[&[u8]], bytes_max: usize) -> bool {
+    /// Whether [`WORTH_MIN`] datagrams of `parts` would leave by one call of `bytes_max` octets at
+    /// most.
+    pub(super) fn is_worth(parts: &[&[u8]], bytes_max: usize) -> bool {
         let len: usize = parts.iter().map(|part| part.len()).sum();
-        len <= bytes_max.min(JOINED_BYTES_MAX) / 2
+        len <= bytes_max.min(JOINED_BYTES_MAX) / WORTH_MIN
     }
 
     /// Adds a datagram of `parts` for `next_to`, which may wait behind everything else where it
@@ -137,8 +142,8 @@ mod tests {
             "more than leaves by one call"
         );
         joined.clear();
-        assert!(Joined::goes_with_another(&[&[1; 60]], 120));
-        assert!(!Joined::goes_with_another(&[&[1; 60], &[1]], 120));
+        assert!(Joined::is_worth(&[&[1; 60]], 240));
+        assert!(!Joined::is_worth(&[&[1; 60], &[1]], 240));
         joined.bytes_max = JOINED_BYTES_MAX;
         let large = [0; 1400];
         let count = (0..100).take_while(|_| joined.add(&[b], &[&large])).count();

@@ -191,7 +191,7 @@ impl Outbox for SocketOutbox<'_> {
         let mut joined = self.joined.take().unwrap_or_else(Joined::spare);
         let is_bulk = of.sample_bytes > SHORT_SAMPLE_BYTES_MAX;
         let bytes_max = self.sockets.offload.joined_bytes_max(of);
-        let joins = Joined::goes_with_another(parts, bytes_max);
+        let joins = Joined::is_worth(parts, bytes_max);
         if !joins {
             // Which nothing after it overtakes.
             self.send_joined(&mut joined);
