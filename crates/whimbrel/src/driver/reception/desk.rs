@@ -56,7 +56,7 @@ impl Desk {
             seen_at: Instant::ZERO,
             proof: Proof::MissingFrom(Instant::ZERO),
             spin: Spin::new(waiting),
-            rest: Rest::new(waiting),
+            rest: Rest::new(waiting, in_batches),
             room: Room::new(),
             asks_for_several: true,
             habit: Habit::new(),

@@ -35,7 +35,8 @@ const MEAN_OF: u32 = 8;
 /// What is known of how quickly datagrams follow each other.
 #[derive(Debug)]
 pub(super) struct Rest {
-    /// Polling is automatic: whoever always polls wants each as soon as it comes.
+    /// Polling is automatic, and one call gives several: whoever always polls wants each as soon as
+    /// it comes.
     is_allowed: bool,
     quick: u32,
     wanted: u32,
@@ -50,9 +51,9 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    pub(super) const fn new(waiting: Waiting) -> Self {
+    pub(super) const fn new(waiting: Waiting, in_batches: bool) -> Self {
         Self {
-            is_allowed: matches!(waiting, Waiting::Automatic { .. }),
+            is_allowed: in_batches && matches!(waiting, Waiting::Automatic { .. }),
             quick: 0,
             wanted: WANTED_MIN,
             interval: INTERVAL_MAX,
@@ -65,13 +66,18 @@ impl Rest {
 
     /// Until when whoever polls now is to leave the socket alone first, if so.
     #[inline(always)]
-    pub(super) fn until(&mut self) -> Option<Instant> {
+    pub(super) fn until(&self) -> Option<Instant> {
         if self.quick < self.wanted || self.is_behind || !self.is_allowed {
             return None;
         }
-        self.has_rested = true;
         let rest = self.interval.times(TOGETHER).min(REST_MAX);
         Some(self.received_at.after(rest))
+    }
+
+    /// Whether the socket was left alone before the poll that begins now.
+    #[inline(always)]
+    pub(super) fn note_rest(&mut self, has_rested: bool) {
+        self.has_rested = has_rested;
     }
 
     /// A poll gave `count` datagrams at `now`, at least one; as many as one call can, where it
@@ -130,7 +136,7 @@ mod tests {
 
     /// What polls at `interval`, each without a rest, have been told of.
     fn streaming(interval: Duration) -> (Rest, Instant) {
-        let (mut rest, mut now) = (Rest::new(AUTOMATIC), Instant::ZERO);
+        let (mut rest, mut now) = (Rest::new(AUTOMATIC, true), Instant::ZERO);
         for _ in 0..WANTED_MIN {
             assert_eq!(rest.until(), None);
             now = now.after(interval);
@@ -144,12 +150,13 @@ mod tests {
 
     /// Rests in 10,000 polls where datagrams come at `interval`, as long as `others` says of each.
     fn rests(interval: Duration, others: impl Fn(usize) -> Option<Duration>) -> usize {
-        let (mut rest, mut now) = (Rest::new(AUTOMATIC), Instant::ZERO);
+        let (mut rest, mut now) = (Rest::new(AUTOMATIC, true), Instant::ZERO);
         let mut rests = 0;
         for at in 0..10_000 {
             let next = now.after(others(at).unwrap_or(interval));
             let until = rest.until();
             rests += usize::from(until.is_some());
+            rest.note_rest(until.is_some());
             let looked_at = until.map_or(next, |it| it.max(next));
             let more = looked_at.since(next).as_nanos() / interval.as_nanos();
             now = next.after(Duration::from_nanos(more * interval.as_nanos()));
@@ -161,7 +168,7 @@ mod tests {
     #[test]
     fn a_stream_is_let_arrive_several_at_a_time() {
         let interval = Duration::from_micros(2);
-        let (mut rest, now) = streaming(interval);
+        let (rest, now) = streaming(interval);
         let until = rest.until().unwrap();
         assert!(until > now.after(interval.times(TOGETHER - 1)), "{rest:?}");
         assert!(until < now.after(REST_MAX));
@@ -179,7 +186,7 @@ mod tests {
 
     #[test]
     fn who_always_polls_never_rests() {
-        let (mut rest, mut now) = (Rest::new(Waiting::Spin), Instant::ZERO);
+        let (mut rest, mut now) = (Rest::new(Waiting::Spin, true), Instant::ZERO);
         for _ in 0..10_000 {
             assert_eq!(rest.until(), None);
             now = now.after(Duration::from_micros(1));
@@ -198,10 +205,11 @@ mod tests {
 
     #[test]
     fn where_one_comes_at_a_time_rests_become_rare() {
-        let (mut rest, mut now) = (Rest::new(AUTOMATIC), Instant::ZERO);
+        let (mut rest, mut now) = (Rest::new(AUTOMATIC, true), Instant::ZERO);
         let mut rests = 0;
         for _ in 0..100_000 {
             // As one answers who is answered, quicker than any two can that we know.
+            rest.note_rest(rest.until().is_some());
             now = rest
                 .until()
                 .unwrap_or(now)
@@ -215,6 +223,7 @@ mod tests {
             now = now.after(Duration::from_micros(3));
             rest.note(now, 1, false);
         }
+        rest.note_rest(true);
         rest.note(now.after(REST_MAX), 5, false);
         assert_eq!(rest.wanted, WANTED_MIN);
     }
@@ -223,6 +232,7 @@ mod tests {
     fn nobody_rests_while_more_waits_than_a_call_gives() {
         let (mut rest, now) = streaming(Duration::from_micros(1));
         assert!(rest.until().is_some());
+        rest.note_rest(true);
         let now = now.after(REST_MAX);
         rest.note(now, 8, true);
         assert_eq!(rest.until(), None);
@@ -237,12 +247,14 @@ mod tests {
         // Who sends three waits for an answer then.
         for _ in 0..1000 {
             now = rest.until().unwrap();
+            rest.note_rest(true);
             rest.note(now, 3, false);
         }
         assert_eq!(rest.until().unwrap().since(now), long);
         // Who sends two.
         for _ in 0..2 {
             now = rest.until().unwrap();
+            rest.note_rest(true);
             rest.note(now, 2, false);
         }
         assert_eq!(rest.until(), None);

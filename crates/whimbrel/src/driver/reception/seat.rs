@@ -309,10 +309,12 @@ impl Drop for Seat {
 /// Leaves the socket alone first in a stream, at most until `until`; true where it did.
 #[inline(always)]
 fn rest(desk: &mut Desk, until: Instant) -> bool {
-    let Some(end) = desk.rest.until() else {
+    let end = desk.rest.until().map(|it| it.min(until));
+    let end = end.filter(|it| *it > desk.seen_at);
+    desk.rest.note_rest(end.is_some());
+    let Some(end) = end else {
         return false;
     };
-    let end = end.min(until);
     desk.ask_for_several(true);
     while clock::now() < end {
         std::hint::spin_loop();

@@ -76,9 +76,10 @@ fn who_polls_a_stream_lets_several_arrive() {
     let scene = scene(Waiting::Receive);
     let (reception, to, mut desk) = desk(&scene);
     let budget = StdDuration::from_micros(50);
-    desk.rest = Rest::new(Waiting::Automatic { budget });
+    desk.rest = Rest::new(Waiting::Automatic { budget }, true);
     desk.ask_for_several(false);
-    let mut at = clock::now();
+    // Ahead of the clock, so that the rest lasts.
+    let mut at = clock::now().after(Duration::from_millis(5));
     while desk.rest.until().is_none() {
         at = at.after(Duration::from_micros(1));
         desk.rest.note(at, 1, false);
