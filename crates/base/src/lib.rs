@@ -42,6 +42,7 @@ pub mod bucket;
 pub mod budget;
 pub mod buffer;
 pub mod copying;
+pub mod credit;
 pub mod cursor;
 pub mod guid;
 pub mod instance;

@@ -170,7 +170,7 @@ impl Reader {
     ) -> Result<(), Reject> {
         let batches = &heartbeat.batches;
         let Some(lost_batches) = self.heard(now, from, batches, Line::Batches)? else {
-            return Ok(());
+            return self.note_question(now, from, batches);
         };
         let proxy = self.proxy(from)?;
         let line = &mut proxy.batch_line;

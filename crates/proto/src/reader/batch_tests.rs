@@ -182,6 +182,26 @@ fn a_best_effort_reader_takes_what_comes_never_backwards() {
 }
 
 #[test]
+fn a_best_effort_reader_answers_a_heartbeat_of_batches_that_names_it() {
+    let mut reader = reader(|config| config.reliable = false);
+    reader.handle_matched(NOW, matched(false));
+    let mut question = HeartbeatBatch {
+        batches: heartbeat(1, 2, 7, false),
+        first: SequenceNumber(1),
+        last: SequenceNumber(4),
+    };
+    reader
+        .handle_heartbeat_batch(NOW, WRITER, &question)
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [], "it is for all");
+    question.batches.reader = reader.guid().entity;
+    reader
+        .handle_heartbeat_batch(NOW, WRITER, &question)
+        .unwrap();
+    assert_eq!(answers(&mut reader, NOW), [(3, vec![])]);
+}
+
+#[test]
 fn a_batch_waits_in_part_while_a_reader_that_keeps_all_is_full() {
     let mut reader = reader(|config| config.cache = keep_all(4));
     reader.handle_matched(NOW, matched(true));

@@ -79,13 +79,14 @@ impl Writer {
     /// Octets of fragments that may leave together: as many as arrive everywhere within
     /// [`TOGETHER`], so that what else goes there waits no longer for them; none where somebody
     /// says nothing of what has arrived.
-    pub(super) fn together_bytes(&mut self) -> usize {
+    pub(super) fn together_bytes(&self) -> usize {
         if self.somebody_is_silent() {
             return 0;
         }
-        let answers = self.leading_window_bytes().is_some();
-        let paces = self.leading_paces().map(|it| it.arriving_in(TOGETHER));
-        let acknowledged = paces.min().filter(|_| answers);
+        let holding = self
+            .holding_readers()
+            .filter(|it| !it.apart && !it.in_process);
+        let acknowledged = holding.map(|it| it.pace.arriving_in(TOGETHER)).min();
         let credited = self.credit.arriving_in(TOGETHER);
         let least = acknowledged.into_iter().chain(credited).min();
         usize::try_from(least.unwrap_or(0)).unwrap_or(usize::MAX)

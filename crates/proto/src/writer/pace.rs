@@ -292,7 +292,10 @@ impl Pace {
         }
         let before = self.heard;
         self.hear(now, order, patience);
-        self.note_arrived(now, before);
+        if self.prompt {
+            // Others may answer what was asked long before.
+            self.note_arrived(now, before);
+        }
         if asked {
             self.asked_at = None;
             let under_way = self.spent.saturating_sub(self.heard);

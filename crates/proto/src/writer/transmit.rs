@@ -20,6 +20,7 @@ impl Writer {
     pub(super) fn transmit(&mut self, now: Instant, outbox: &mut impl Outbox) {
         self.paced_until = None;
         self.held_until = None;
+        self.choose_whom_to_wait_for(now);
         self.set_bulk();
         self.leave_before_speaking(now);
         // What is older first: readers wait for it to go on.
@@ -54,9 +55,10 @@ impl Writer {
 
     #[inline(never)]
     fn part_of(&mut self, sample_bytes: usize) -> PartOf {
+        let is_bundle = sample_bytes == 0;
         PartOf {
             sample_bytes,
-            together_bytes: self.together_bytes(),
+            together_bytes: if is_bundle { 0 } else { self.together_bytes() },
         }
     }
 

@@ -1,12 +1,9 @@
 //! How much of what was written may wait for acknowledgement before a KEEP_ALL writer blocks, and
 //! when readers are asked for it.
 
+use whimbrel_base::credit::DATAGRAM_CHARGE_BYTES;
 use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::Instant;
-
-/// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
-/// memory that holds it.
-pub(super) const DATAGRAM_CHARGE_BYTES: u64 = 768;
 
 /// Readers are asked for an answer so often in a window, so that room comes before it is full.
 const QUESTIONS_PER_WINDOW: u64 = 4;

@@ -32,7 +32,8 @@ pub enum SegmentationOffload {
 }
 
 impl SegmentationOffload {
-    /// Octets of parts of `bulk` that leave together; none where they leave one by one.
+    /// Octets of what messages are parts `of` that leave together; none where they leave one by
+    /// one.
     pub(crate) const fn joined_bytes_max(self, of: PartOf) -> usize {
         match self {
             Self::Off => 0,

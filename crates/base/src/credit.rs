@@ -3,20 +3,22 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use whimbrel_base::arrival::ArrivalRate;
-use whimbrel_base::guid::Guid;
-use whimbrel_base::sequence::Count;
-use whimbrel_base::time::{Duration, Instant};
+use crate::arrival::ArrivalRate;
+use crate::guid::Guid;
+use crate::sequence::Count;
+use crate::time::{Duration, Instant};
 
-use super::window::DATAGRAM_CHARGE_BYTES;
+/// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
+/// memory that holds it.
+pub const DATAGRAM_CHARGE_BYTES: u64 = 768;
 
 /// So many octets are forgotten at a time.
-pub(super) const FORGOTTEN_BYTES: u64 = 64 * 1024;
+pub const FORGOTTEN_BYTES: u64 = 64 * 1024;
 
 /// A reader that takes something in at least so often is waited for, where it is near. That it is
 /// slow then is the want of a core, which who writes leaves to it while waiting, or a narrow link,
 /// which would lose what it does not carry.
-pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Readers of which it is not known that they are near are asked so often before anything of a
 /// burst leaves, behind which a question takes longer.
@@ -40,11 +42,15 @@ struct Listener {
     window_bytes: u64,
     /// Of all that left, what has left its socket for certain, or is forgotten.
     taken_bytes: u64,
+    /// Of all fragments that left.
+    arrived_bytes: u64,
     arrival: ArrivalRate,
     /// When it answered last.
     heard_at: Instant,
-    /// It has answered once before as much as may be under way to it would have been forgotten: who
-    /// waits for its answers is not held up by a long way.
+    /// It is on this host.
+    is_here: bool,
+    /// It is, or has answered once before as much as may be under way to it would have been
+    /// forgotten: who waits for its answers is not held up by a long way.
     is_near: bool,
     /// It was waited for in vain, and is not again before it answers often enough.
     is_slow: bool,
@@ -71,98 +77,141 @@ impl Listener {
 struct Question {
     count: Count,
     at: Instant,
-    /// What had left, of all that left.
+    /// What had left, of all that left, and of all fragments.
     sent_bytes: u64,
+    fragment_bytes: u64,
 }
 
 /// What has left, and what readers have said of it.
 #[derive(Debug)]
-pub(super) struct Credit {
+pub struct Credit {
     /// Octets per second that are forgotten.
     bytes_per_second: u64,
     listeners: Vec<Listener>,
     /// Octets that have left, over all time, with what each datagram takes beside them.
     sent_bytes: u64,
+    /// Octets of fragments that have left, over all time.
+    fragment_bytes: u64,
     /// Of `sent_bytes`, what readers were asked about.
     asked_bytes: u64,
     /// Since when nothing was forgotten though nothing may leave.
     spent_at: Instant,
     count: Count,
     questions: VecDeque<Question>,
+    /// When readers were asked last how long the way to them is.
+    way_asked_at: Option<Instant>,
+    /// Readers on other hosts are waited for as well.
+    waits_for_far: bool,
 }
 
 impl Credit {
     /// Nothing has left, and nobody is asked.
-    pub(super) fn new(bytes_per_second: u64) -> Self {
+    pub fn new(bytes_per_second: u64) -> Self {
         Self {
             bytes_per_second: bytes_per_second.max(1),
             listeners: Vec::new(),
             sent_bytes: 0,
+            fragment_bytes: 0,
             asked_bytes: 0,
             spent_at: Instant::ZERO,
             count: Count::default(),
             questions: VecDeque::new(),
+            way_asked_at: None,
+            waits_for_far: false,
         }
     }
 
-    /// `guid` is asked from now on, and takes in `window_bytes` at once; it `is_near` for certain,
-    /// or its answers tell.
-    pub(super) fn join(&mut self, guid: Guid, window_bytes: u64, is_near: bool) {
-        let taken_bytes = self.sent_bytes;
+    /// `guid` is asked from now on, and takes in `window_bytes` at once; it `is_here`, on this
+    /// host, or its answers tell whether it is near.
+    pub fn join(&mut self, guid: Guid, window_bytes: u64, is_here: bool) {
+        self.way_asked_at = None;
         if self.listeners.is_empty() {
             // Of what left before there is nobody to be asked.
             self.asked_bytes = self.sent_bytes;
         }
-        match self.listeners.iter_mut().find(|it| it.guid == guid) {
-            Some(known) => (known.window_bytes, known.is_near) = (window_bytes, is_near),
-            None => self.listeners.push(Listener {
-                guid,
-                window_bytes,
-                taken_bytes,
-                arrival: ArrivalRate::default(),
-                heard_at: Instant::ZERO,
-                is_near,
-                is_slow: false,
-            }),
+        let known = self.listeners.iter_mut().find(|it| it.guid == guid);
+        if let Some(known) = known
+            && known.is_here
+            && is_here
+        {
+            known.window_bytes = window_bytes;
+            return;
         }
+        // Another way may lead to it now.
+        self.leave(guid);
+        self.listeners.push(Listener {
+            guid,
+            window_bytes,
+            taken_bytes: self.sent_bytes,
+            arrived_bytes: self.fragment_bytes,
+            arrival: ArrivalRate::default(),
+            heard_at: Instant::ZERO,
+            is_here,
+            is_near: is_here,
+            is_slow: false,
+        });
+    }
+
+    /// Whether readers on other hosts are waited for as well from `now` on.
+    #[inline(always)]
+    pub fn wait_for_far(&mut self, now: Instant, waits: bool) {
+        if waits && !self.waits_for_far {
+            self.spent_at = now;
+        }
+        self.waits_for_far = waits;
+    }
+
+    /// True where what `listener` has not taken in is waited for.
+    fn counts(&self, listener: &Listener) -> bool {
+        listener.is_here || (listener.is_near && self.waits_for_far)
+    }
+
+    fn counted(&self) -> impl Iterator<Item = &Listener> {
+        self.listeners.iter().filter(|it| self.counts(it))
     }
 
     /// `guid` is not asked any more.
-    pub(super) fn leave(&mut self, guid: Guid) {
+    pub fn leave(&mut self, guid: Guid) {
         self.listeners.retain(|it| it.guid != guid);
     }
 
     /// True for one that is asked.
-    pub(super) fn knows(&self, guid: Guid) -> bool {
+    pub fn knows(&self, guid: Guid) -> bool {
         self.listeners.iter().any(|it| it.guid == guid)
     }
 
     /// True where there is somebody to be asked.
-    pub(super) fn has_listeners(&self) -> bool {
+    pub fn has_listeners(&self) -> bool {
         !self.listeners.is_empty()
     }
 
+    /// True where what `guid` has not taken in is waited for.
+    pub fn waits_for(&self, guid: Guid) -> bool {
+        self.asks() && self.counted().any(|it| it.guid == guid)
+    }
+
     fn asks(&self) -> bool {
-        self.has_listeners() && self.listeners.len() <= READERS_MAX
+        self.listeners.len() <= READERS_MAX && self.counted().next().is_some()
     }
 
     /// `bytes` leave in a datagram.
-    pub(super) fn note_sent(&mut self, bytes: usize) {
+    pub fn note_sent(&mut self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.sent_bytes = self.sent_bytes.saturating_add(bytes);
     }
 
     /// A datagram leaves, of which the octets are noted apart.
-    pub(super) fn note_datagram(&mut self) {
+    pub fn note_datagram(&mut self) {
         self.charge(1, 0);
     }
 
     /// Datagrams with `bytes` of fragments in all leave at `now`.
-    pub(super) fn note_fragments(&mut self, now: Instant, count: u64, bytes: u64) {
+    pub fn note_fragments(&mut self, now: Instant, count: u64, bytes: u64) {
         for listener in &mut self.listeners {
-            let is_under_way = listener.taken_bytes < self.sent_bytes;
+            let is_under_way = listener.arrived_bytes < self.fragment_bytes;
             listener.arrival.note_sent(now, is_under_way);
         }
+        self.fragment_bytes = self.fragment_bytes.saturating_add(bytes);
         self.charge(count, bytes);
     }
 
@@ -172,14 +221,14 @@ impl Credit {
     }
 
     /// True where nothing may leave now.
-    pub(super) fn is_spent(&mut self, now: Instant) -> bool {
+    pub fn is_spent(&mut self, now: Instant) -> bool {
         self.room(now) == Some(0)
     }
 
     /// Octets that may leave now; `None` where nobody is waited for. The last datagram may be
     /// larger than what is left.
     #[inline(always)]
-    pub(super) fn room(&mut self, now: Instant) -> Option<u64> {
+    pub fn room(&mut self, now: Instant) -> Option<u64> {
         self.asks().then(|| self.room_of_listeners(now))
     }
 
@@ -195,31 +244,31 @@ impl Credit {
     }
 
     fn least_room(&self) -> u64 {
-        let rooms = self.listeners.iter().map(|it| it.room(self.sent_bytes));
+        let rooms = self.counted().map(|it| it.room(self.sent_bytes));
         rooms.min().unwrap_or(u64::MAX)
     }
 
     /// Forgets what time allows; more than is under way does not count.
     fn forget(&mut self, now: Instant) {
-        for listener in &mut self.listeners {
-            listener.is_slow |= listener.room(self.sent_bytes) == 0;
-        }
         let nanos = now.since(self.spent_at).as_nanos().unsigned_abs();
         let bytes = u128::from(nanos)
             .saturating_mul(u128::from(self.bytes_per_second))
             .wrapping_div(1_000_000_000);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         for listener in &mut self.listeners {
-            let taken = listener.taken_bytes.saturating_add(bytes);
-            listener.taken_bytes = taken.min(self.sent_bytes);
+            // Who has room left is waited for by nobody.
+            if listener.room(self.sent_bytes) == 0 {
+                listener.is_slow = true;
+                let taken = listener.taken_bytes.saturating_add(bytes);
+                listener.taken_bytes = taken.min(self.sent_bytes);
+            }
         }
     }
 
     /// When something is forgotten at the latest, while nothing may leave.
-    pub(super) fn ends_at(&self) -> Instant {
+    pub fn ends_at(&self) -> Instant {
         let full = |it: &&Listener| it.room(self.sent_bytes) == 0;
-        let is_awaited = |it: &Listener| it.is_near && !it.is_slow;
-        if self.listeners.iter().filter(full).any(is_awaited) {
+        if self.counted().filter(full).any(|it| !it.is_slow) {
             return self.spent_at.after(PATIENCE);
         }
         let nanos = FORGOTTEN_BYTES
@@ -230,38 +279,44 @@ impl Credit {
     }
 
     /// Octets that each of those that are asked takes in in `span`; `None` where nobody is.
-    pub(super) fn arriving_in(&self, span: Duration) -> Option<u64> {
-        let each = self.listeners.iter().map(|it| it.arrival.bytes_in(span));
+    pub fn arriving_in(&self, span: Duration) -> Option<u64> {
+        let each = self.counted().map(|it| it.arrival.bytes_in(span));
         each.min().filter(|_| self.asks())
     }
 
-    /// Who is asked.
-    pub(super) fn guids(&self) -> impl Iterator<Item = Guid> {
-        self.listeners.iter().map(|it| it.guid)
+    /// Whom a question is for: those that are waited for, or those of which it is to tell whether
+    /// the way to them is short.
+    pub fn guids(&self, of_way: bool) -> impl Iterator<Item = Guid> {
+        let is_meant = move |it: &&Listener| {
+            if of_way { !it.is_near } else { self.counts(it) }
+        };
+        self.listeners.iter().filter(is_meant).map(|it| it.guid)
     }
 
     /// True when so much has left since the last question that it is time for another.
     #[inline(always)]
-    pub(super) fn wants_question(&self) -> bool {
+    pub fn wants_question(&self) -> bool {
         self.asks() && self.is_time_for_question()
     }
 
     /// True where a question before anything else leaves at `now` may tell that a reader is near.
     #[inline(always)]
-    pub(super) fn wants_to_know_way(&self, now: Instant) -> bool {
-        self.asks() && self.may_know_way(now)
+    pub fn wants_to_know_way(&self, now: Instant) -> bool {
+        self.waits_for_far && self.may_know_way(now)
     }
 
     #[inline(never)]
     fn may_know_way(&self, now: Instant) -> bool {
-        let last = self.questions.back();
-        let is_time = last.is_none_or(|it| now.since(it.at) >= WAY_PERIOD);
-        is_time && self.listeners.iter().any(|it| !it.is_near)
+        let is_time = self
+            .way_asked_at
+            .is_none_or(|at| now.since(at) >= WAY_PERIOD);
+        let is_far = self.listeners.iter().any(|it| !it.is_near);
+        is_time && is_far && self.listeners.len() <= READERS_MAX
     }
 
     #[inline(never)]
     fn is_time_for_question(&self) -> bool {
-        let window = self.listeners.iter().map(|it| it.window_bytes).min();
+        let window = self.counted().map(|it| it.window_bytes).min();
         let unasked = self.sent_bytes.saturating_sub(self.asked_bytes);
         let every = window
             .unwrap_or_default()
@@ -269,10 +324,15 @@ impl Credit {
         unasked > every
     }
 
-    /// All are asked at `now`; the count of the question.
-    pub(super) fn ask(&mut self, now: Instant) -> Count {
+    /// They are asked at `now`, how long the way is or what they have taken in; the count of the
+    /// question.
+    pub fn ask(&mut self, now: Instant, of_way: bool) -> Count {
         self.count = self.count.next();
-        self.asked_bytes = self.sent_bytes;
+        if of_way {
+            self.way_asked_at = Some(now);
+        } else {
+            self.asked_bytes = self.sent_bytes;
+        }
         if self.questions.len() >= QUESTIONS_MAX {
             self.questions.pop_front();
         }
@@ -280,31 +340,43 @@ impl Credit {
             count: self.count,
             at: now,
             sent_bytes: self.sent_bytes,
+            fragment_bytes: self.fragment_bytes,
         });
         self.count
     }
 
     /// The count of the last question.
-    #[cfg(test)]
-    pub(super) fn asked(&self) -> Count {
+    pub fn asked(&self) -> Count {
         self.count
     }
 
     /// `guid` has answered the question with this count; false where none has it.
-    pub(super) fn answered(&mut self, now: Instant, guid: Guid, count: Count) -> bool {
+    pub fn answered(&mut self, now: Instant, guid: Guid, count: Count) -> bool {
         let question = self.questions.iter().find(|it| it.count == count);
         let Some(question) = question.copied() else {
-            return false;
+            return self.has_asked(count);
         };
         let rate = self.bytes_per_second;
         if let Some(listener) = self.listeners.iter_mut().find(|it| it.guid == guid) {
-            let more = question.sent_bytes.saturating_sub(listener.taken_bytes);
+            listener.taken_bytes = listener.taken_bytes.max(question.sent_bytes);
+            let more = question
+                .fragment_bytes
+                .saturating_sub(listener.arrived_bytes);
             listener.arrival.note_arrived(now, more);
-            listener.taken_bytes = listener.taken_bytes.saturating_add(more);
-            listener.is_near |= listener.is_quicker(now.since(question.at), rate);
+            listener.arrived_bytes = listener.arrived_bytes.saturating_add(more);
+            if !listener.is_near && listener.is_quicker(now.since(question.at), rate) {
+                listener.is_near = true;
+                // It was not waited for before.
+                self.spent_at = now;
+            }
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;
             listener.heard_at = now;
         }
         true
+    }
+
+    /// True where a question had `count`, which may be forgotten by now.
+    fn has_asked(&self, count: Count) -> bool {
+        count.0 > 0 && count.0 <= self.count.0
     }
 }
