@@ -1,5 +1,6 @@
 //! How quickly what leaves arrives, by what is heard of it.
 
+use crate::share::share;
 use crate::time::{Duration, Instant};
 
 /// Octets are counted for so long before their rate is believed: answers come several at a time.
@@ -41,7 +42,7 @@ impl ArrivalRate {
             return;
         }
         let nanos = span.as_nanos().unsigned_abs();
-        let rate = scaled(self.bytes, 1_000_000_000, nanos);
+        let rate = share(self.bytes, 1_000_000_000, nanos);
         let mean = |before: u64| {
             let all = before.saturating_mul(MEAN_OF - 1).saturating_add(rate);
             all / MEAN_OF
@@ -53,15 +54,8 @@ impl ArrivalRate {
     /// Octets that arrive in `span`; none before anything is known.
     pub fn bytes_in(&self, span: Duration) -> u64 {
         let nanos = span.as_nanos().unsigned_abs();
-        scaled(self.bytes_per_second.unwrap_or(0), nanos, 1_000_000_000)
+        share(self.bytes_per_second.unwrap_or(0), nanos, 1_000_000_000)
     }
-}
-
-/// `number` times `factor` divided by `divisor`; the greatest where that is none.
-fn scaled(number: u64, factor: u64, divisor: u64) -> u64 {
-    let product = u128::from(number).saturating_mul(u128::from(factor));
-    let scaled = product.checked_div(u128::from(divisor));
-    scaled.map_or(u64::MAX, |it| u64::try_from(it).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

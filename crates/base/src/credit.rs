@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::arrival::ArrivalRate;
 use crate::guid::Guid;
 use crate::sequence::Count;
+use crate::share::share;
 use crate::time::{Duration, Instant};
 
 /// What a datagram takes of a receiver's buffer beside its payload, in octets: systems count the
@@ -251,10 +252,7 @@ impl Credit {
     /// Forgets what time allows; more than is under way does not count.
     fn forget(&mut self, now: Instant) {
         let nanos = now.since(self.spent_at).as_nanos().unsigned_abs();
-        let bytes = u128::from(nanos)
-            .saturating_mul(u128::from(self.bytes_per_second))
-            .wrapping_div(1_000_000_000);
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let bytes = share(self.bytes_per_second, nanos, 1_000_000_000);
         for listener in &mut self.listeners {
             // Who has room left is waited for by nobody.
             if listener.room(self.sent_bytes) == 0 {

@@ -55,6 +55,7 @@ pub mod rate;
 pub mod reject;
 pub mod sample;
 pub mod sequence;
+pub mod share;
 pub mod sorted;
 pub mod status;
 pub mod streak;

@@ -12,6 +12,7 @@
 use alloc::collections::VecDeque;
 
 use whimbrel_base::arrival::ArrivalRate;
+use whimbrel_base::share::share;
 use whimbrel_base::time::{Duration, Instant};
 
 /// However little gets through, so many windows may leave in a second: what asks a reader for an
@@ -190,11 +191,9 @@ impl Pace {
 
     fn refill(&mut self, now: Instant) {
         let nanos = now.since(self.fills_from()).as_nanos().unsigned_abs();
-        let gained = u128::from(nanos)
-            .saturating_mul(u128::from(self.rate()))
-            .wrapping_div(1_000_000_000);
+        let gained = share(self.rate(), nanos, 1_000_000_000);
         if gained > 0 {
-            let gained = signed(u64::try_from(gained).unwrap_or(u64::MAX));
+            let gained = signed(gained);
             let full = signed(self.window_bytes);
             self.tokens = self.tokens.saturating_add(gained).min(full);
             self.filled_at = now;
@@ -410,13 +409,6 @@ impl Pace {
 
 fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-/// `whole` times `part` in `all`; the greatest number where `all` is none.
-fn share(whole: u64, part: u64, all: u64) -> u64 {
-    let product = u128::from(whole).saturating_mul(u128::from(part));
-    let share = product.checked_div(u128::from(all));
-    share.map_or(u64::MAX, |it| u64::try_from(it).unwrap_or(u64::MAX))
 }
 
 fn quarter_more(number: u64) -> u64 {

@@ -193,7 +193,7 @@ impl Outbox for SocketOutbox<'_> {
         let bytes_max = self.sockets.offload.joined_bytes_max(of);
         let joins = Joined::is_worth(parts, bytes_max);
         if !joins {
-            // Which nothing after it overtakes.
+            // Nothing overtakes what waits.
             self.send_joined(&mut joined);
         }
         joined.next_to.clear();

@@ -31,23 +31,23 @@ pub(super) fn goals(rows: &[Row], plan: &Plan) -> Vec<Goal> {
     [rates(&judge), rates_to_hosts(&other_host), losses(&judge)].concat()
 }
 
+/// The streams of both peers that are of these kinds, whether they have them or not.
+fn peers(kinds: &[Kind]) -> Vec<Flow> {
+    let products = [Product::Cyclone, Product::FastDds];
+    let of = |product| kinds.iter().map(move |kind| flow(product, *kind));
+    products.into_iter().flat_map(of).collect()
+}
+
 /// To another host.
 fn rates_to_hosts(judge: &Judge<'_>) -> Vec<Goal> {
-    let kinds = [Kind::Reliable, Kind::Batched, Kind::Tuned];
-    let peers: Vec<Flow> = [Product::Cyclone, Product::FastDds]
-        .into_iter()
-        .flat_map(|product| kinds.map(|kind| flow(product, kind)))
-        .collect();
+    let peers = peers(&[Kind::Reliable, Kind::Batched, Kind::Tuned]);
     let of_peers = judge.rate("two-hosts.of-best-peer", &peers, |_| true, 1.0);
     of_peers.into_iter().collect()
 }
 
 fn rates(judge: &Judge<'_>) -> Vec<Goal> {
     let cyclone = |kind| vec![flow(Product::Cyclone, kind)];
-    let peers: Vec<Flow> = [Product::Cyclone, Product::FastDds]
-        .into_iter()
-        .flat_map(|product| [Kind::Reliable, Kind::Tuned].map(|kind| flow(product, kind)))
-        .collect();
+    let peers = peers(&[Kind::Reliable, Kind::Tuned]);
     [
         judge.rate_of(
             UNBUNDLED,
