@@ -21,9 +21,17 @@ pub const FORGOTTEN_BYTES: u64 = 64 * 1024;
 /// which would lose what it does not carry.
 pub const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Readers of which it is not known that they are near are asked so often before anything of a
-/// burst leaves, behind which a question takes longer.
+/// Readers of which it is not known that they are near are asked so long after the first time
+/// before anything more leaves, then after twice as long, and so on.
 const WAY_PERIOD: Duration = Duration::from_millis(100);
+
+/// So often that doubles.
+const WAY_PERIOD_DOUBLES_MAX: u32 = 4;
+
+/// While such a reader is asked, one part in so many of what may be under way to it is: behind all
+/// that a burst sends its answer would come late wherever it is, and a writer that waits leaves
+/// its core to who receives the answer.
+const TRIAL_PARTS: u64 = 4;
 
 /// Readers are asked so often while as much leaves as the smallest of their sockets holds.
 const QUESTIONS_PER_WINDOW: u64 = 8;
@@ -53,6 +61,8 @@ struct Listener {
     /// It is, or has answered once before as much as may be under way to it would have been
     /// forgotten: who waits for its answers is not held up by a long way.
     is_near: bool,
+    /// Until then its answer would tell that it is near.
+    tried_until: Option<Instant>,
     /// It was waited for in vain, and is not again before it answers often enough.
     is_slow: bool,
 }
@@ -62,14 +72,24 @@ impl Listener {
     #[inline(always)]
     fn room(&self, sent_bytes: u64) -> u64 {
         let under_way = sent_bytes.saturating_sub(self.taken_bytes);
-        self.window_bytes.saturating_sub(under_way)
+        let window = match self.tried_until {
+            None => self.window_bytes,
+            Some(_) => self.window_bytes.wrapping_div(TRIAL_PARTS),
+        };
+        window.saturating_sub(under_way)
     }
 
-    /// True where an answer that took so long came sooner than a window is forgotten at `rate`
-    /// octets a second.
-    fn is_quicker(&self, took: Duration, rate: u64) -> bool {
-        let forgotten = u128::from(took.as_nanos().unsigned_abs()).saturating_mul(rate.into());
-        forgotten < u128::from(self.window_bytes).saturating_mul(1_000_000_000)
+    /// How soon a window is forgotten at `rate` octets a second: who answers later is not near.
+    fn near_within(&self, rate: u64) -> Duration {
+        let nanos = share(self.window_bytes, 1_000_000_000, rate);
+        Duration::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
+    }
+
+    /// It is asked at `now`, when so much has left, whether it is near.
+    fn try_at(&mut self, now: Instant, sent_bytes: u64, rate: u64) {
+        self.tried_until = Some(now.after(self.near_within(rate)));
+        // It is not waited for what left before.
+        self.taken_bytes = sent_bytes;
     }
 }
 
@@ -99,8 +119,9 @@ pub struct Credit {
     spent_at: Instant,
     count: Count,
     questions: VecDeque<Question>,
-    /// When readers were asked last how long the way to them is.
+    /// When readers were asked last how long the way to them is, and how often since one came.
     way_asked_at: Option<Instant>,
+    way_asked: u32,
     /// Readers on other hosts are waited for as well.
     waits_for_far: bool,
 }
@@ -118,6 +139,7 @@ impl Credit {
             count: Count::default(),
             questions: VecDeque::new(),
             way_asked_at: None,
+            way_asked: 0,
             waits_for_far: false,
         }
     }
@@ -125,7 +147,7 @@ impl Credit {
     /// `guid` is asked from now on, and takes in `window_bytes` at once; it `is_here`, on this
     /// host, or its answers tell whether it is near.
     pub fn join(&mut self, guid: Guid, window_bytes: u64, is_here: bool) {
-        self.way_asked_at = None;
+        (self.way_asked_at, self.way_asked) = (None, 0);
         if self.listeners.is_empty() {
             // Of what left before there is nobody to be asked.
             self.asked_bytes = self.sent_bytes;
@@ -149,6 +171,7 @@ impl Credit {
             heard_at: Instant::ZERO,
             is_here,
             is_near: is_here,
+            tried_until: None,
             is_slow: false,
         });
     }
@@ -164,7 +187,8 @@ impl Credit {
 
     /// True where what `listener` has not taken in is waited for.
     fn counts(&self, listener: &Listener) -> bool {
-        listener.is_here || (listener.is_near && self.waits_for_far)
+        let is_near = listener.is_near || listener.tried_until.is_some();
+        listener.is_here || (is_near && self.waits_for_far)
     }
 
     fn counted(&self) -> impl Iterator<Item = &Listener> {
@@ -230,18 +254,33 @@ impl Credit {
     /// larger than what is left.
     #[inline(always)]
     pub fn room(&mut self, now: Instant) -> Option<u64> {
-        self.asks().then(|| self.room_of_listeners(now))
+        if self.asks() {
+            self.room_of_listeners(now)
+        } else {
+            None
+        }
     }
 
     #[inline(never)]
-    fn room_of_listeners(&mut self, now: Instant) -> u64 {
+    fn room_of_listeners(&mut self, now: Instant) -> Option<u64> {
+        self.end_trials(now);
+        if !self.asks() {
+            return None;
+        }
         if self.least_room() > 0 {
             self.spent_at = now;
-        } else if self.ends_at() <= now {
+        } else if self.forgets_at() <= now {
             self.forget(now);
             self.spent_at = now;
         }
-        self.least_room()
+        Some(self.least_room())
+    }
+
+    /// Who has not answered by `now` is not near.
+    fn end_trials(&mut self, now: Instant) {
+        for listener in &mut self.listeners {
+            listener.tried_until = listener.tried_until.filter(|at| now < *at);
+        }
     }
 
     fn least_room(&self) -> u64 {
@@ -254,8 +293,8 @@ impl Credit {
         let nanos = now.since(self.spent_at).as_nanos().unsigned_abs();
         let bytes = share(self.bytes_per_second, nanos, 1_000_000_000);
         for listener in &mut self.listeners {
-            // Who has room left is waited for by nobody.
-            if listener.room(self.sent_bytes) == 0 {
+            // Who has room left is waited for by nobody, who is tried not for longer than that.
+            if listener.tried_until.is_none() && listener.room(self.sent_bytes) == 0 {
                 listener.is_slow = true;
                 let taken = listener.taken_bytes.saturating_add(bytes);
                 listener.taken_bytes = taken.min(self.sent_bytes);
@@ -263,10 +302,24 @@ impl Credit {
         }
     }
 
-    /// When something is forgotten at the latest, while nothing may leave.
+    /// When something may leave at the latest, while nothing may.
     pub fn ends_at(&self) -> Instant {
-        let full = |it: &&Listener| it.room(self.sent_bytes) == 0;
-        if self.counted().filter(full).any(|it| !it.is_slow) {
+        let tried = self.full().filter_map(|it| it.tried_until).min();
+        tried.map_or_else(|| self.forgets_at(), |at| at.min(self.forgets_at()))
+    }
+
+    /// Those that are waited for.
+    fn full(&self) -> impl Iterator<Item = &Listener> {
+        self.counted().filter(|it| it.room(self.sent_bytes) == 0)
+    }
+
+    /// When something is forgotten.
+    fn forgets_at(&self) -> Instant {
+        let mut full = self.full().filter(|it| it.tried_until.is_none()).peekable();
+        if full.peek().is_none() {
+            return Instant::FAR_FUTURE;
+        }
+        if full.any(|it| !it.is_slow) {
             return self.spent_at.after(PATIENCE);
         }
         let nanos = FORGOTTEN_BYTES
@@ -278,7 +331,8 @@ impl Credit {
 
     /// Octets that each of those that are asked takes in in `span`; `None` where nobody is.
     pub fn arriving_in(&self, span: Duration) -> Option<u64> {
-        let each = self.counted().map(|it| it.arrival.bytes_in(span));
+        let known = self.counted().filter(|it| it.tried_until.is_none());
+        let each = known.map(|it| it.arrival.bytes_in(span));
         each.min().filter(|_| self.asks())
     }
 
@@ -305,9 +359,9 @@ impl Credit {
 
     #[inline(never)]
     fn may_know_way(&self, now: Instant) -> bool {
-        let is_time = self
-            .way_asked_at
-            .is_none_or(|at| now.since(at) >= WAY_PERIOD);
+        let doubles = self.way_asked.saturating_sub(1).min(WAY_PERIOD_DOUBLES_MAX);
+        let period = WAY_PERIOD.times(1 << doubles);
+        let is_time = self.way_asked_at.is_none_or(|at| now.since(at) >= period);
         let is_far = self.listeners.iter().any(|it| !it.is_near);
         is_time && is_far && self.listeners.len() <= READERS_MAX
     }
@@ -328,6 +382,10 @@ impl Credit {
         self.count = self.count.next();
         if of_way {
             self.way_asked_at = Some(now);
+            self.way_asked = self.way_asked.saturating_add(1);
+            for far in self.listeners.iter_mut().filter(|it| !it.is_near) {
+                far.try_at(now, self.sent_bytes, self.bytes_per_second);
+            }
         } else {
             self.asked_bytes = self.sent_bytes;
         }
@@ -362,9 +420,9 @@ impl Credit {
                 .saturating_sub(listener.arrived_bytes);
             listener.arrival.note_arrived(now, more);
             listener.arrived_bytes = listener.arrived_bytes.saturating_add(more);
-            if !listener.is_near && listener.is_quicker(now.since(question.at), rate) {
-                listener.is_near = true;
-                // It was not waited for before.
+            if !listener.is_near && now.since(question.at) < listener.near_within(rate) {
+                (listener.is_near, listener.tried_until) = (true, None);
+                // It was not waited for before, or only as long as it was tried.
                 self.spent_at = now;
             }
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;

@@ -10,6 +10,8 @@
 mod acknowledge;
 mod alone;
 mod ask;
+#[cfg(test)]
+mod ask_tests;
 mod audience;
 mod batch;
 #[cfg(test)]
