@@ -46,7 +46,8 @@ impl Writer {
         let every = ask_every(self.config.samples_max);
         // Where HISTORY keeps few, however many are written, nobody need say so often what he has.
         let kept = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
-        let ask = (limited && self.window.wants_question(bytes_max))
+        let changes = timer.pushed_since_asked;
+        let ask = (limited && self.window.wants_question(bytes_max, changes))
             || (counts && timer.pushed_since_asked.min(kept) >= every);
         let old = timer
             .sent_at

@@ -3,10 +3,18 @@
 
 use whimbrel_base::credit::DATAGRAM_CHARGE_BYTES;
 use whimbrel_base::sequence::SequenceNumber;
+use whimbrel_base::share::share;
 use whimbrel_base::time::Instant;
 
 /// Readers are asked for an answer so often in a window, so that room comes before it is full.
 const QUESTIONS_PER_WINDOW: u64 = 4;
+
+/// Though not before so many changes have left since the last time: answers cost as much as small
+/// samples do.
+const CHANGES_PER_QUESTION: u32 = 11;
+
+/// But when so many of sixteen parts of a window have, however few that are.
+const UNASKED_SIXTEENTHS_MAX: u64 = 11;
 
 /// What is charged for changes that were written, and for those that were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,10 +64,13 @@ impl Window {
         pending == 0 || beside_another || pending.saturating_add(more) <= bytes_max
     }
 
-    /// True when so much was written since the last question that it is time for another.
-    pub(super) fn wants_question(&self, bytes_max: u64) -> bool {
+    /// True when so much was written since the last question, after which so many changes have
+    /// left, that it is time for another.
+    pub(super) fn wants_question(&self, bytes_max: u64, changes: u32) -> bool {
         let unasked = self.charged_bytes.saturating_sub(self.asked_bytes);
+        let at_last = share(bytes_max, UNASKED_SIXTEENTHS_MAX, 16);
         unasked > bytes_max.wrapping_div(QUESTIONS_PER_WINDOW)
+            && (changes >= CHANGES_PER_QUESTION || unasked > at_last)
     }
 
     /// Readers are asked about everything up to `pushed`, at which `charged_bytes` were charged;
@@ -79,5 +90,32 @@ impl Window {
     /// left, and the newest change that it was about.
     pub(super) fn open_question(&self, acked: SequenceNumber) -> Option<(Instant, SequenceNumber)> {
         self.asked.filter(|(_, newest)| acked < *newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After how many changes of so many octets readers are asked, where nobody answers.
+    fn asked_after(bytes: usize) -> u32 {
+        let mut window = Window::default();
+        let is_early = |changes: &u32| {
+            window.note_written(bytes);
+            !window.wants_question(1 << 20, *changes)
+        };
+        let early = (1..10_000).take_while(is_early).count();
+        u32::try_from(early).unwrap() + 1
+    }
+
+    #[test]
+    fn a_window_is_asked_about_four_times_but_not_for_less_than_ten_changes_that_fit_a_datagram() {
+        let quarter = (1 << 18) / (DATAGRAM_CHARGE_BYTES as u32 + 1000) + 1;
+        assert_eq!(asked_after(1000), quarter);
+        for bytes in [30_000, 50_000, 63_000] {
+            assert!((11..=12).contains(&asked_after(bytes)), "{bytes}");
+        }
+        // A window holds only five.
+        assert_eq!(asked_after(200_000), 4);
     }
 }
