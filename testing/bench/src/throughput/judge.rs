@@ -38,15 +38,23 @@ fn peers(kinds: &[Kind]) -> Vec<Flow> {
     products.into_iter().flat_map(of).collect()
 }
 
-/// To another host.
+fn cyclone(kind: Kind) -> [Flow; 1] {
+    [flow(Product::Cyclone, kind)]
+}
+
+/// To another host, where segmentation offload is.
 fn rates_to_hosts(judge: &Judge<'_>) -> Vec<Goal> {
     let peers = peers(&[Kind::Reliable, Kind::Batched, Kind::Tuned]);
-    let of_peers = judge.rate("two-hosts.of-best-peer", &peers, |_| true, 1.0);
-    of_peers.into_iter().collect()
+    [
+        judge.rate("two-hosts.of-best-peer", &peers, |_| true, 1.0),
+        judge.bundles("two-hosts.bundles-of-cyclone-batched"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn rates(judge: &Judge<'_>) -> Vec<Goal> {
-    let cyclone = |kind| vec![flow(Product::Cyclone, kind)];
     let peers = peers(&[Kind::Reliable, Kind::Tuned]);
     [
         judge.rate_of(
@@ -77,12 +85,7 @@ fn rates(judge: &Judge<'_>) -> Vec<Goal> {
             |size| size == LARGE_BYTES,
             1.3,
         ),
-        judge.rate(
-            "bundles-of-cyclone-batched",
-            &cyclone(Kind::Batched),
-            |size| BUNDLED_BYTES.contains(&size),
-            2.0,
-        ),
+        judge.bundles("bundles-of-cyclone-batched"),
         judge.rate(
             "automatic-of-batched",
             &[flow(Product::Whimbrel, Kind::Batched)],
@@ -133,6 +136,12 @@ impl Judge<'_> {
         bound: f64,
     ) -> Option<Goal> {
         self.rate_of(RELIABLE, name, others, counts, bound)
+    }
+
+    /// Our bundles as a multiple of those that Cyclone DDS is told to write.
+    fn bundles(&self, name: &str) -> Option<Goal> {
+        let is_bundled = |size| BUNDLED_BYTES.contains(&size);
+        self.rate(name, &cyclone(Kind::Batched), is_bundled, 2.0)
     }
 
     /// The rate of `ours` as a multiple of the best of `others`.
@@ -197,7 +206,7 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
     use crate::stream::{Received, Sent};
-    use whimbrel_rig::process::Usage;
+    use crate::throughput::rows::Used;
 
     const BEST_EFFORT: Flow = flow(Product::Whimbrel, Kind::BestEffort);
 
@@ -216,7 +225,7 @@ mod tests {
         };
         let ns = 1_000_000_000;
         let received = [Received { count, ns }];
-        row.add(sent, &received, Usage::default());
+        row.add(sent, &received, Used::default());
         row.note_rate(&received);
     }
 
@@ -290,13 +299,19 @@ mod tests {
     fn what_goes_to_another_host_is_compared_with_what_goes_there() {
         let mut ours = row(RELIABLE, 32, 1001, 1001);
         let mut theirs = row(flow(Product::Cyclone, Kind::Batched), 32, 1101, 1101);
-        let goal = "throughput.two-hosts.of-best-peer";
-        let met = |rows: &[Row]| judged(rows).into_iter().find(|it| it.0 == goal);
-        assert_eq!(met(&[ours.clone(), theirs.clone()]), None);
+        let met = |rows: &[Row]| {
+            let of_hosts = |it: &(String, bool)| it.0.starts_with("throughput.two-hosts.");
+            let met = judged(rows).into_iter().filter(of_hosts).map(|it| it.1);
+            met.collect::<Vec<bool>>()
+        };
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), [false; 0]);
         ours.course = Course::OTHER_HOST;
-        assert_eq!(met(&[ours.clone(), theirs.clone()]), None);
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), [false; 0]);
         theirs.course = Course::OTHER_HOST;
-        assert_eq!(met(&[ours, theirs]), Some((goal.to_owned(), false)));
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), [false, false]);
+        add_round(&mut ours, [1301, 0, 1301]);
+        add_round(&mut theirs, [701, 0, 701]);
+        assert_eq!(met(&[ours, theirs]), [true, false]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use whimbrel_rig::process::{Process, Usage};
 use super::course::Course;
 use super::flow::Flow;
 use super::plan::Plan;
-use super::rows::Row;
+use super::rows::{Row, Used};
 use crate::contestant::{Product, Programs};
 use crate::host::Host;
 use crate::stage::Stage;
@@ -53,13 +53,17 @@ impl Runner {
         Ok(Self { flow, streamers })
     }
 
-    fn usage(&self) -> Usage {
+    /// Of the process that writes, and of those that read.
+    fn usage(&self) -> Used {
         let Streamers { writer, readers } = &self.streamers;
         let readers = readers.iter().map(Process::usage);
-        readers.fold(writer.usage(), Usage::plus)
+        Used {
+            writing: writer.usage(),
+            reading: readers.fold(Usage::default(), Usage::plus),
+        }
     }
 
-    fn burst(&mut self, burst: Burst) -> Result<(Sent, Vec<Received>, Usage), String> {
+    fn burst(&mut self, burst: Burst) -> Result<(Sent, Vec<Received>, Used), String> {
         let before = self.usage();
         let patience = BURST + Duration::from_millis(burst.ms);
         let Streamers { writer, readers } = &mut self.streamers;

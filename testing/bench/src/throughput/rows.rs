@@ -22,7 +22,35 @@ pub(super) struct Row {
     /// At so many samples per second, which should be easy: the rate of the last burst, and the
     /// sums over all of them.
     easy: Option<(u64, Total)>,
-    used: Usage,
+    used: Used,
+}
+
+/// What processes used of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    pub(super) writing: Usage,
+    /// All readers together.
+    pub(super) reading: Usage,
+}
+
+impl Used {
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            writing: self.writing.since(before.writing),
+            reading: self.reading.since(before.reading),
+        }
+    }
+
+    fn plus(self, more: Self) -> Self {
+        Self {
+            writing: self.writing.plus(more.writing),
+            reading: self.reading.plus(more.reading),
+        }
+    }
+
+    fn of_all(self) -> Usage {
+        self.writing.plus(self.reading)
+    }
 }
 
 /// Sums over bursts and readers.
@@ -63,12 +91,12 @@ impl Row {
             rates: Vec::new(),
             total: Total::default(),
             easy: None,
-            used: Usage::default(),
+            used: Used::default(),
         }
     }
 
     /// Adds what was sent and received in a burst, and what it took.
-    pub(super) fn add(&mut self, sent: Sent, received: &[Received], used: Usage) {
+    pub(super) fn add(&mut self, sent: Sent, received: &[Received], used: Used) {
         self.total.add(sent, received);
         self.used = self.used.plus(used);
     }
@@ -128,17 +156,27 @@ impl Row {
 
     /// Time on cores for each sample, of writer and readers, in microseconds.
     pub(super) fn cpu_us(&self) -> f64 {
-        self.used.cpu_ns as f64 / 1000.0 / self.total.received.max(1) as f64
+        self.each(self.used.of_all().cpu_ns) / 1000.0
+    }
+
+    /// Of that, the writer's, for each reader.
+    pub(super) fn writing_us(&self) -> f64 {
+        self.each(self.used.writing.cpu_ns) / 1000.0
+    }
+
+    /// A part of `sum` for each sample that was received.
+    fn each(&self, sum: u64) -> f64 {
+        sum as f64 / self.total.received.max(1) as f64
     }
 
     /// Where that goes, each wait of a thread taking `wait_us`, if that is known.
     fn parts(&self, wait_us: Option<f64>) -> Option<Parts> {
-        Parts::of(self.used, self.total.received, wait_us)
+        Parts::of(self.used.of_all(), self.total.received, wait_us)
     }
 
     /// How often a thread waited, for each sample.
     pub(super) fn waits(&self) -> f64 {
-        self.used.waits as f64 / self.total.received.max(1) as f64
+        self.each(self.used.of_all().waits)
     }
 
     /// One line for a person who waits.
@@ -174,6 +212,7 @@ impl Row {
             .number("surplus", self.surplus())
             .number("refused", self.refused())
             .number("cpu_us_per_sample", self.cpu_us())
+            .number("writing_us_per_sample", self.writing_us())
             .number("waits_per_sample", self.waits());
         Parts::record(self.parts(wait_us), OF_CORES, record)
     }
@@ -193,6 +232,7 @@ pub(super) fn work(rows: &[Row], course: Course, wait_us: Option<f64>) -> Table 
             row.flow.name(),
             format!("{} B", row.size),
             format!("{:.2}", row.cpu_us()),
+            format!("{:.2}", row.writing_us()),
             calls,
             wakes,
             own,
@@ -204,6 +244,7 @@ pub(super) fn work(rows: &[Row], course: Course, wait_us: Option<f64>) -> Table 
         "stream",
         "size",
         "cpu us/sample",
+        "the writer's",
         "calls",
         "wake-ups",
         "own",
@@ -279,22 +320,30 @@ mod tests {
     #[test]
     fn where_the_time_of_cores_goes_is_shown_for_each_course() {
         let mut row = Row::new(FLOWS[0], Course::MAIN, 16);
-        let used = Usage {
-            cpu_ns: 800_000_000,
-            system_ns: 600_000_000,
+        let writing = Usage {
+            cpu_ns: 200_000_000,
+            system_ns: 200_000_000,
+            ..Usage::default()
+        };
+        let reading = Usage {
+            cpu_ns: 600_000_000,
+            system_ns: 400_000_000,
             waits: 100_000,
             ..Usage::default()
         };
+        let used = Used { writing, reading };
         row.add(sent(200_000), &[received(200_000)], used);
         assert!(work(&[row.clone()], TWO, Some(2.0)).lines.is_empty());
-        let wanted = ["4.00", "2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", "0.500"];
-        assert_eq!(work(&[row], Course::MAIN, Some(2.0)).lines[0][2..], wanted);
+        let shares = ["2.00 (50 %)", "1.00 (25 %)", "1.00 (25 %)", "0.500"];
+        let found = work(&[row], Course::MAIN, Some(2.0)).lines.remove(0);
+        assert_eq!(found[2..4], ["4.00", "1.00"]);
+        assert_eq!(found[4..], shares);
     }
 
     #[test]
     fn what_did_not_arrive_at_some_reader_is_lost() {
         let mut row = Row::new(FLOWS[0], TWO, 16);
-        row.add(sent(100), &[received(100), received(90)], Usage::default());
+        row.add(sent(100), &[received(100), received(90)], Used::default());
         assert_eq!(row.lost(), 5.0);
         assert_eq!(row.lost_easy(), None);
         row.note_easy(8, sent(10), &[received(10), received(10)]);
@@ -306,9 +355,9 @@ mod tests {
     #[test]
     fn what_arrives_twice_hides_no_loss() {
         let mut row = Row::new(FLOWS[0], TWO, 16);
-        row.add(sent(100), &[received(90), received(110)], Usage::default());
+        row.add(sent(100), &[received(90), received(110)], Used::default());
         assert_eq!((row.lost(), row.surplus()), (5.0, 10.0));
-        row.add(sent(100), &[received(110), received(100)], Usage::default());
+        row.add(sent(100), &[received(110), received(100)], Used::default());
         assert_eq!((row.lost(), row.surplus()), (2.5, 20.0));
     }
 }
