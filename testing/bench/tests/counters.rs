@@ -45,6 +45,9 @@ const SOON_MAX: [f64; 2] = [4.0, 204.0];
 /// Calls for a sample to a dozen readers.
 const MANY_READERS_MAX: f64 = 2.0;
 
+/// Calls for a sample that leaves with others to another host.
+const BUNDLED_MAX: f64 = 0.4;
+
 /// What the bench says in one run.
 fn count(run: u32) -> String {
     let name = format!("whimbrel-counters-{}-{run}", std::process::id());
@@ -75,6 +78,14 @@ const WAYS: [&str; 10] = [
     "automatic-async",
     "best-effort",
     "keyed",
+];
+
+/// Every way of streaming that is counted.
+const PACES: [&str; 4] = [
+    "two-cores.blocking",
+    "two-cores.steady",
+    "two-cores.full",
+    "one-core.full",
 ];
 
 /// Has `check` look at what each message took in the way `way`.
@@ -110,19 +121,33 @@ fn beyond(text: &str) -> Vec<String> {
             check_calls(text, &format!("calls.{placement}.{mode}"), &mut check);
         }
     }
-    for pace in ["two-cores.steady", "two-cores.full", "one-core.full"] {
-        for size in [64, 1024, 8192] {
+    for pace in PACES {
+        for size in [64, 1024, 8192, 63_000] {
             let stream = format!("calls.stream.{pace}.{size}");
             check(format!("{stream}.acknacks-per-sample"), ACKNACKS_MAX);
+            check(format!("{stream}.writer-calls-per-sample"), ALL_CALLS_MAX);
             check(format!("{stream}.sends-per-sample"), CALLS_MAX);
             check(format!("{stream}.receives-per-sample"), CALLS_MAX);
             check(format!("{stream}.waits-per-sample"), WAITS_MAX);
             // Who writes into a full history waits for room.
-            if pace.ends_with("steady") {
+            if !pace.ends_with("full") {
                 check(format!("{stream}.futexes-per-sample"), FUTEXES_MAX);
+            }
+            if pace.ends_with("blocking") {
+                check(format!("{stream}.reader-calls-per-sample"), ALL_CALLS_MAX);
             }
         }
     }
+    for mode in ["best-effort", "reliable"] {
+        let name = format!("calls.2-writers.{mode}.futexes-per-sample");
+        check(name, FUTEXES_MAX);
+    }
+    check(
+        "calls.two-hosts.auto.stream.1000.sends-per-sample".into(),
+        BUNDLED_MAX,
+    );
+    let alone = figure(text, "calls.two-hosts.off.stream.1000.sends-per-sample");
+    assert!(alone >= 0.9, "{alone}:\n{text}");
     check(
         "calls.12-readers.on.sends-per-message".into(),
         MANY_READERS_MAX,

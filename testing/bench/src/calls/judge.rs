@@ -12,7 +12,7 @@ pub(super) const WAITS: f64 = 1.0;
 
 /// Of all kinds, where nobody polls: one that sends and one that receives, and what it takes to
 /// acknowledge.
-const CALLS: f64 = 2.0 * ACKNOWLEDGED;
+pub(super) const CALLS: f64 = 2.0 * ACKNOWLEDGED;
 
 /// None, but for the odd thread that loses its core with a lock: 20 in 20,000 messages.
 pub(super) const NONE: f64 = 0.001;

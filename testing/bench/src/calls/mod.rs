@@ -1,5 +1,6 @@
-//! System calls and switches per message, counted by the kernel in the process that answers: each
-//! message is one receive and one send there. Times play no part, so a busy machine is no excuse.
+//! System calls and switches per message, counted by the kernel: of ping-pongs in the process that
+//! answers, where each message is one receive and one send, of streams in those that each part of
+//! the bench names. Times play no part, so a busy machine is no excuse.
 
 mod bundles;
 mod burst;

@@ -1,23 +1,24 @@
 //! Reliable streams, of which each sample leaves in a message of its own: what both ends ask of the
-//! system, and what the writer asks and is answered.
+//! system, and what the writer asks and is answered. Who polls looks in vain as often as there is
+//! time for, so that all calls of a reader are judged where it does not.
 
 use std::fmt;
 
 use super::burst::PATIENCE;
 use super::count::{COUNTED, Counter, Counts};
-use super::judge::{ACKNOWLEDGED, NONE, WAITS};
+use super::judge::{ACKNOWLEDGED, CALLS, NONE, WAITS};
 use super::rows::{cells_of, with_counts};
 use crate::contestant::{Product, Programs};
 use crate::exchange::{COUNTERS, Counters};
 use crate::goal::{Goal, Side};
 use crate::placement::Placement;
 use crate::report::{Record, Table};
-use crate::stage::Stage;
+use crate::stage::{Seat, Stage};
 use crate::stream::{Burst, Sent};
 use crate::streamers::{Streamers, Streaming};
 
 /// Octets of payload.
-const SIZES: [usize; 3] = [64, 1024, 8192];
+const SIZES: [usize; 4] = [64, 1024, 8192, 63_000];
 
 /// Samples per second of a steady stream: they follow one another, and nobody waits for room.
 const STEADY_RATE: u64 = 5000;
@@ -37,11 +38,21 @@ const WARM: Burst = Burst {
 /// At most one acknowledgment for so many samples.
 const SAMPLES_PER_ACKNACK: f64 = 10.0;
 
+/// Calls of the writer for a sample, with three for each acknowledgment: to wait for it, to receive
+/// it and, where nothing comes after it, to look for more.
+const WRITER_CALLS: f64 = 1.4;
+
+/// How both ends of a stream wait, where that is not by default.
+const WAITING: &str = "WHIMBREL_WAITING";
+const BLOCKING: &str = "receive";
+
 /// What streams, and how fast.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
     placement: Placement,
     burst: Burst,
+    /// Nobody polls.
+    is_blocking: bool,
     size: usize,
 }
 
@@ -49,11 +60,25 @@ impl Flow {
     fn is_steady(self) -> bool {
         self.burst.rate > 0
     }
+
+    fn seats(self, stage: &Stage) -> [Seat; 2] {
+        let with = |seat: Seat| seat.with_variable((WAITING, BLOCKING));
+        let seats = stage.seats();
+        if self.is_blocking {
+            seats.map(with)
+        } else {
+            seats
+        }
+    }
 }
 
 impl fmt::Display for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pace = if self.is_steady() { "steady" } else { "full" };
+        let pace = match (self.is_blocking, self.is_steady()) {
+            (true, _) => "blocking",
+            (false, true) => "steady",
+            (false, false) => "full",
+        };
         write!(f, "{}.{pace}.{}", self.placement, self.size)
     }
 }
@@ -83,17 +108,19 @@ pub(super) fn count(programs: &Programs, messages: usize) -> Result<Vec<Row>, St
     };
     // A writer that keeps its rate keeps its core, so a steady stream needs two.
     let kinds = [
-        (Placement::TwoCores, steady),
-        (Placement::TwoCores, full),
-        (Placement::OneCore, full),
+        (Placement::TwoCores, steady, true),
+        (Placement::TwoCores, steady, false),
+        (Placement::TwoCores, full, false),
+        (Placement::OneCore, full, false),
     ];
     let mut rows = Vec::new();
-    for (placement, burst) in kinds {
+    for (placement, burst, is_blocking) in kinds {
         let stage = Stage::new(placement)?;
         for (at, size) in SIZES.into_iter().enumerate() {
             let flow = Flow {
                 placement,
                 burst,
+                is_blocking,
                 size,
             };
             rows.push(count_one(programs, &stage, (flow, at + 1))?);
@@ -115,7 +142,7 @@ fn count_one(
         size: flow.size,
         domain,
     };
-    let mut these = Streamers::start("stream", &program, &stage.seats(), streaming)?;
+    let mut these = Streamers::start("stream", &program, &flow.seats(stage), streaming)?;
     these.wait_until_ready()?;
     let _: Sent = these.writer.ask(&WARM.to_string(), PATIENCE)?.parse()?;
     let [reader] = these.readers.as_slice() else {
@@ -156,10 +183,14 @@ fn goals_of(row: &Row) -> Vec<Goal> {
     let acknacks = per_sample(row.counters, acknacks);
     let mut goals = vec![
         at_most("acknacks", acknacks, 1.0 / SAMPLES_PER_ACKNACK),
+        at_most("writer-calls", row.writer.of("calls"), WRITER_CALLS),
         at_most("sends", row.writer.of("sends"), ACKNOWLEDGED),
         at_most("receives", row.reader.of("receives"), ACKNOWLEDGED),
         at_most("waits", row.reader.of("waits"), WAITS),
     ];
+    if row.flow.is_blocking {
+        goals.push(at_most("reader-calls", row.reader.of("calls"), CALLS));
+    }
     if row.flow.is_steady() {
         let futexes = row.writer.of("futexes") + row.reader.of("futexes");
         goals.push(at_most("futexes", futexes, NONE));
@@ -176,6 +207,7 @@ pub(super) fn record(row: &Row) -> Record {
         .text("placement", row.flow.placement.name())
         .number("size_bytes", row.flow.size as f64)
         .number("rate_wanted", row.flow.burst.rate as f64)
+        .text("polls", if row.flow.is_blocking { "no" } else { "yes" })
         .number("samples", counters.written as f64)
         .number("heartbeats", per_sample(counters, counters.heartbeats))
         .number("acknacks", per_sample(counters, counters.acknacks))
@@ -237,6 +269,7 @@ mod tests {
         let flow = Flow {
             placement: Placement::TwoCores,
             burst,
+            is_blocking: false,
             size: 64,
         };
         Row {
@@ -249,6 +282,31 @@ mod tests {
             writer: Counts::with("futexes", 0.0006),
             reader: Counts::with("futexes", 0.0006),
         }
+    }
+
+    fn blocking(calls: f64) -> Row {
+        let mut row = row(STEADY, 1000, 0);
+        row.flow.is_blocking = true;
+        (row.writer, row.reader) = (Counts::with("calls", calls), Counts::with("calls", calls));
+        row
+    }
+
+    #[test]
+    fn all_calls_of_a_reader_are_judged_where_it_does_not_poll() {
+        assert_eq!(met(&blocking(1.3), "reader-calls"), Some(true));
+        assert_eq!(met(&blocking(2.3), "reader-calls"), Some(false));
+        assert_eq!(met(&row(STEADY, 1000, 0), "reader-calls"), None);
+    }
+
+    #[test]
+    fn all_calls_of_a_writer_are_judged_with_room_for_acknowledgments() {
+        assert_eq!(met(&blocking(1.3), "writer-calls"), Some(true));
+        assert_eq!(met(&blocking(1.5), "writer-calls"), Some(false));
+        assert_eq!(
+            met(&row(FULL, 1000, 0), "writer-calls"),
+            Some(false),
+            "not counted"
+        );
     }
 
     fn met(row: &Row, name: &str) -> Option<bool> {
