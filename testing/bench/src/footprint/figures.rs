@@ -66,7 +66,7 @@ impl Who {
     }
 }
 
-/// Figures of one program: medians, but for those at idle.
+/// Figures of one program: medians.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
     pub(super) who: Who,

@@ -137,7 +137,7 @@ pub(super) fn all(
     all: &[Who],
     programs: &Programs,
     stage: &Stage,
-    rounds: usize,
+    (rounds, stretches): (usize, usize),
 ) -> Result<Vec<Figures>, String> {
     let paths = all
         .iter()
@@ -155,10 +155,11 @@ pub(super) fn all(
         })
         .collect();
     let measured = in_turns(&starters, stage, rounds)?;
-    let idle = idle(&starters, &raw, stage)?;
+    let idle = idle(&starters, &raw, stage, stretches)?;
     let mut figures = Vec::new();
-    for ((starter, rounds), idle) in starters.iter().zip(&measured).zip(idle) {
+    for ((starter, rounds), stretches) in starters.iter().zip(&measured).zip(&idle) {
         let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
+        let idle = Idle::median(stretches);
         figures.push(Figures {
             who: starter.who,
             resident_kib: median(|it| it.resident_kib),
@@ -241,10 +242,26 @@ impl Idle {
             waits,
         }
     }
+
+    /// Each figure by itself.
+    fn median(stretches: &[Self]) -> Self {
+        let of = |of: fn(&Self) -> f64| median(stretches.iter().map(of).collect());
+        Self {
+            cpu_ms: of(|it| it.cpu_ms),
+            system_ms: of(|it| it.system_ms),
+            waits: of(|it| it.waits),
+        }
+    }
 }
 
-/// What one of two matched processes of each product uses at idle: the mean of both.
-fn idle(starters: &[Starter<'_>], raw: &Path, stage: &Stage) -> Result<Vec<Idle>, String> {
+/// What one of two matched processes of each product uses at idle in each of so many stretches: the
+/// mean of both.
+fn idle(
+    starters: &[Starter<'_>],
+    raw: &Path,
+    stage: &Stage,
+    stretches: usize,
+) -> Result<Vec<Vec<Idle>>, String> {
     let pairs = starters
         .iter()
         .enumerate()
@@ -253,13 +270,18 @@ fn idle(starters: &[Starter<'_>], raw: &Path, stage: &Stage) -> Result<Vec<Idle>
     let bare = idle_raw(raw, stage)?;
     thread::sleep(SETTLING * 3);
     let used = |pair: &[Process; 2]| pair[0].usage().plus(pair[1].usage());
-    let before: Vec<Usage> = pairs.iter().map(used).collect();
-    let bare_before = bare.usage();
-    thread::sleep(IDLE);
-    let bare = bare.usage().since(bare_before);
-    eprintln!("a raw process at idle: {bare:?}");
-    let of = |(pair, before)| Idle::of_pair(used(pair).since(before), bare);
-    Ok(pairs.iter().zip(before).map(of).collect())
+    let mut idle = vec![Vec::new(); pairs.len()];
+    for _ in 0..stretches {
+        let before: Vec<Usage> = pairs.iter().map(used).collect();
+        let bare_before = bare.usage();
+        thread::sleep(IDLE);
+        let bare = bare.usage().since(bare_before);
+        eprintln!("a raw process at idle: {bare:?}");
+        for ((pair, before), idle) in pairs.iter().zip(before).zip(&mut idle) {
+            idle.push(Idle::of_pair(used(pair).since(before), bare));
+        }
+    }
+    Ok(idle)
 }
 
 /// A process of the raw socket that is woken now and then and makes a call or two each time.
@@ -307,5 +329,16 @@ mod tests {
         let dear = Idle::of_pair(used, usage(1_500_000, 10));
         assert!(dear.system_ms.is_nan(), "{dear:?}");
         assert!(Idle::of_pair(used, usage(0, 0)).system_ms.is_nan());
+    }
+
+    #[test]
+    fn a_stretch_that_was_disturbed_does_not_count() {
+        let stretch = |cpu_ms, waits| Idle {
+            cpu_ms,
+            system_ms: cpu_ms / 2.0,
+            waits,
+        };
+        let stretches = [stretch(2.0, 21.0), stretch(40.0, 20.0), stretch(3.0, 19.0)];
+        assert_eq!(Idle::median(&stretches), stretch(3.0, 20.0));
     }
 }

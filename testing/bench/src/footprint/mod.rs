@@ -1,13 +1,13 @@
 //! What a product costs where nothing happens: memory, threads, work at idle, time to begin.
 //!
-//! Products take turns in rounds; the figures are medians of the rounds. Work at idle is that of
-//! one stretch, in which pairs of all products are watched at the same time, as they mostly sleep.
-//! What the system takes of it follows from a raw process beside them, whose threads are woken as
+//! Products take turns in rounds; the figures are medians of the rounds, and of stretches of idle
+//! time, in which pairs of all products are watched at the same time, as they mostly sleep. What
+//! the system takes of it follows from a raw process beside them, whose threads are woken as
 //! seldom: so much for each wait and its calls.
 //!
 //! Whimbrel takes part three times: built for small processes; built for speed, as in all other
-//! benches, and linked so that what runs lies together; and that as it comes, which is not judged.
-//! All are one small program, as the peers' are.
+//! benches, and linked so that what runs lies together; and that as it comes. All are one small
+//! program, as the peers' are.
 
 mod figures;
 mod judge;
@@ -26,6 +26,10 @@ use figures::{Figures, IDLE, READERS, Who};
 const ROUNDS: usize = 7;
 const ROUNDS_QUICK: usize = 3;
 
+/// Stretches of idle time: in one of them the host may have been busy.
+const STRETCHES: usize = 3;
+const STRETCHES_QUICK: usize = 1;
+
 /// Runs the bench and gives what it found.
 ///
 /// # Errors
@@ -40,10 +44,10 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
     let programs = Programs::new(&arguments.peers)?;
     let products: Vec<_> = all.iter().map(|it| it.product()).collect();
     let mut facts = machine::facts(&programs, &products, "footprint")?;
-    let rounds = if arguments.quick {
-        ROUNDS_QUICK
+    let (rounds, stretches) = if arguments.quick {
+        (ROUNDS_QUICK, STRETCHES_QUICK)
     } else {
-        ROUNDS
+        (ROUNDS, STRETCHES)
     };
     let mut note = |name: &str, value: String| facts.insert(name.to_owned(), value);
     note("form", arguments.form().to_owned());
@@ -55,9 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<Report, String> {
          lies together; whimbrel-unordered: measured"
             .to_owned(),
     );
-    note("idle", format!("{} s", IDLE.as_secs()));
+    note("idle", format!("{stretches} times {} s", IDLE.as_secs()));
     let stage = Stage::new(Placement::Free)?;
-    let figures = measure::all(&all, &programs, &stage, rounds)?;
+    let figures = measure::all(&all, &programs, &stage, (rounds, stretches))?;
     machine::note_end(&mut facts);
     Ok(Report {
         name: "footprint",
@@ -108,7 +112,7 @@ fn table(figures: &[Figures]) -> Table {
         lines.push(line);
     }
     Table {
-        title: "one participant, medians of the rounds, and matched pairs at idle, one stretch"
+        title: "one participant, and matched pairs at idle: medians of rounds and of stretches"
             .to_owned(),
         head,
         lines,
