@@ -8,8 +8,9 @@
 //! process, and none while it runs user code.
 //!
 //! Lock order: a participant's `serial`, then one machine ([`participant`], [`writer`] or
-//! [`reader`]), then the QoS of one entity, the inside of a [`wake::Bell`] or of
-//! [`timers::Timers`].
+//! [`reader`]), and below a writer's those of readers of this process or its answers put aside,
+//! then the QoS of one entity, the inside of a [`wake::Bell`] or of [`timers::Timers`].
+//! ARCHITECTURE.md has every lock, with what may be held below it.
 
 pub(crate) mod audience;
 pub(crate) mod block;
