@@ -331,8 +331,7 @@ impl Credit {
 
     /// Octets that each of those that are asked takes in in `span`; `None` where nobody is.
     pub fn arriving_in(&self, span: Duration) -> Option<u64> {
-        let known = self.counted().filter(|it| it.tried_until.is_none());
-        let each = known.map(|it| it.arrival.bytes_in(span));
+        let each = self.counted().map(|it| it.arrival.bytes_in(span));
         each.min().filter(|_| self.asks())
     }
 

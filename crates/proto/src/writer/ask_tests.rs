@@ -223,6 +223,25 @@ fn little_leaves_until_a_reader_on_another_host_has_answered_or_would_have() {
 }
 
 #[test]
+fn while_a_reader_is_tried_parts_of_samples_leave_alone() {
+    let (mut writer, guid, mut sent) = far_pair();
+    let mut now = NOW;
+    writer.write(now, change(10_000_000)).unwrap();
+    for _ in 0..100 {
+        writer.poll_transmit(now, &mut sent);
+        sent.words();
+        now = now.after(Duration::from_micros(250));
+        answer(&mut writer, now, guid);
+    }
+    assert!(writer.together_bytes() > 0);
+    let mut another = writer.readers.get(&guid).unwrap().info.clone();
+    another.guid.prefix = GuidPrefix([9; 12]);
+    writer.handle_matched(now, another);
+    writer.poll_transmit(now, &mut sent);
+    assert_eq!(writer.together_bytes(), 0);
+}
+
+#[test]
 fn what_would_be_known_too_late_is_no_trial() {
     let (mut writer, guid, mut sent) = far_pair();
     writer.write(NOW, change(10)).unwrap();
