@@ -46,8 +46,7 @@ impl Writer {
         let every = ask_every(self.config.samples_max);
         // Where HISTORY keeps few, however many are written, nobody need say so often what he has.
         let kept = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
-        let changes = timer.pushed_since_asked;
-        let ask = (limited && self.window.wants_question(bytes_max, changes))
+        let ask = (limited && self.window.wants_question(bytes_max) && !self.puts_off_question())
             || (counts && timer.pushed_since_asked.min(kept) >= every);
         let old = timer
             .sent_at
@@ -57,6 +56,19 @@ impl Writer {
         let along = self.may_ask_along(now);
         let ask = ask || along;
         (ask || is_due).then_some((ask, along))
+    }
+
+    /// True where a question for the sake of room may wait for more changes. Who takes his time to
+    /// answer is asked as soon as that may be.
+    #[inline(never)]
+    fn puts_off_question(&self) -> bool {
+        let (bytes_max, changes) = (
+            self.config.unacknowledged_bytes_max,
+            self.heartbeat.pushed_since_asked,
+        );
+        let mut holding = self.holding_readers();
+        self.window.may_put_off(bytes_max, changes, self.acked)
+            && holding.all(|it| it.pace.is_prompt())
     }
 
     /// Adds a heartbeat to a message of new changes, which may `ask`, and so `along` with them in
