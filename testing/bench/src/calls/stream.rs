@@ -38,8 +38,8 @@ const WARM: Burst = Burst {
 /// At most one acknowledgment for so many samples.
 const SAMPLES_PER_ACKNACK: f64 = 10.0;
 
-/// Calls of the writer for a sample, with three for each acknowledgment: to wait for it, to receive
-/// it and, where nothing comes after it, to look for more.
+/// Calls of the writer for a sample, one as [`ACKNOWLEDGED`] and three for each acknowledgment: to
+/// wait for it, to receive it and, where nothing comes after it, to look for more.
 const WRITER_CALLS: f64 = 1.4;
 
 /// How both ends of a stream wait, where that is not by default.

@@ -157,9 +157,9 @@ pub(super) fn all(
     let measured = in_turns(&starters, stage, rounds)?;
     let idle = idle(&starters, &raw, stage, stretches)?;
     let mut figures = Vec::new();
-    for ((starter, rounds), stretches) in starters.iter().zip(&measured).zip(&idle) {
+    for ((starter, rounds), stretches) in starters.iter().zip(&measured).zip(idle) {
         let median = |of: fn(&Round) -> f64| median(rounds.iter().map(of).collect());
-        let idle = Idle::median(stretches);
+        let idle = Idle::median(stretches).ok_or("no idle time was watched")?;
         figures.push(Figures {
             who: starter.who,
             resident_kib: median(|it| it.resident_kib),
@@ -243,14 +243,12 @@ impl Idle {
         }
     }
 
-    /// Each figure by itself.
-    fn median(stretches: &[Self]) -> Self {
-        let of = |of: fn(&Self) -> f64| median(stretches.iter().map(of).collect());
-        Self {
-            cpu_ms: of(|it| it.cpu_ms),
-            system_ms: of(|it| it.system_ms),
-            waits: of(|it| it.waits),
-        }
+    /// The one that takes more than one half of the others, as a whole: parts of different ones do
+    /// not make one.
+    fn median(mut stretches: Vec<Self>) -> Option<Self> {
+        stretches.sort_by(|one, other| one.cpu_ms.total_cmp(&other.cpu_ms));
+        let middle = stretches.len() / 2;
+        stretches.into_iter().nth(middle)
     }
 }
 
@@ -339,6 +337,7 @@ mod tests {
             waits,
         };
         let stretches = [stretch(2.0, 21.0), stretch(40.0, 20.0), stretch(3.0, 19.0)];
-        assert_eq!(Idle::median(&stretches), stretch(3.0, 20.0));
+        assert_eq!(Idle::median(stretches.to_vec()), Some(stretch(3.0, 19.0)));
+        assert_eq!(Idle::median(Vec::new()), None);
     }
 }

@@ -311,7 +311,12 @@ mod tests {
         assert_eq!(met(&[ours.clone(), theirs.clone()]), [false, false]);
         add_round(&mut ours, [1301, 0, 1301]);
         add_round(&mut theirs, [701, 0, 701]);
-        assert_eq!(met(&[ours, theirs]), [true, false]);
+        assert_eq!(met(&[ours.clone(), theirs.clone()]), [true, false]);
+        for _ in 0..2 {
+            add_round(&mut ours, [1501, 0, 1501]);
+            add_round(&mut theirs, [701, 0, 701]);
+        }
+        assert_eq!(met(&[ours, theirs]), [true, true]);
     }
 
     #[test]
