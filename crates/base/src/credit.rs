@@ -304,11 +304,11 @@ impl Credit {
 
     /// When something may leave at the latest, while nothing may.
     pub fn ends_at(&self) -> Instant {
-        let tried = self.full().filter_map(|it| it.tried_until).min();
-        tried.map_or_else(|| self.forgets_at(), |at| at.min(self.forgets_at()))
+        let tried = self.full().filter_map(|it| it.tried_until);
+        tried.fold(self.forgets_at(), Instant::min)
     }
 
-    /// Those that are waited for.
+    /// Those to which nothing more may leave.
     fn full(&self) -> impl Iterator<Item = &Listener> {
         self.counted().filter(|it| it.room(self.sent_bytes) == 0)
     }
@@ -421,8 +421,6 @@ impl Credit {
             listener.arrived_bytes = listener.arrived_bytes.saturating_add(more);
             if !listener.is_near && now.since(question.at) < listener.near_within(rate) {
                 (listener.is_near, listener.tried_until) = (true, None);
-                // It was not waited for before, or only as long as it was tried.
-                self.spent_at = now;
             }
             listener.is_slow &= now.since(listener.heard_at) > PATIENCE;
             listener.heard_at = now;

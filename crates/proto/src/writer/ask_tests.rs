@@ -242,6 +242,23 @@ fn while_a_reader_is_tried_parts_of_samples_leave_alone() {
 }
 
 #[test]
+fn what_left_before_a_reader_was_known_to_be_near_is_not_forgotten_then() {
+    let (mut writer, guid, mut sent) = far_pair();
+    writer.write(NOW, change(10_000_000)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert!(sent.words().contains(&"frag"));
+    let now = NOW.after(QUICK);
+    answer(&mut writer, now, guid);
+    // As much as is tried with is taken in, and the rest of a window leaves.
+    writer.poll_transmit(now, &mut sent);
+    assert!(sent.words().contains(&"frag"));
+    writer.poll_transmit(now, &mut sent);
+    let (until, _) = writer.poll_timeout().unwrap();
+    assert!(!sent.words().contains(&"frag"));
+    assert!(until > now.after(PATIENCE.divided_by(2)), "{until:?}");
+}
+
+#[test]
 fn what_would_be_known_too_late_is_no_trial() {
     let (mut writer, guid, mut sent) = far_pair();
     writer.write(NOW, change(10)).unwrap();
