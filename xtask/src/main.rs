@@ -9,6 +9,7 @@
 mod api;
 mod bench;
 mod disk;
+mod failures;
 mod features;
 mod guided;
 mod licences;

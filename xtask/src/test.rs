@@ -1,9 +1,10 @@
 //! `cargo xtask test` and `cargo xtask nightly`: run a table of [`steps`](crate::steps) and add up.
 //!
 //! A failing step never stops the later ones. The last line printed is always
-//! `N passed, N failed`.
+//! `N passed, N failed`; what failed is told again above the table.
 
 use crate::disk;
+use crate::failures::Failures;
 use crate::metadata;
 use crate::process::{self, End};
 use crate::setup;
@@ -24,6 +25,8 @@ struct Row {
     took: Duration,
     totals: Totals,
     result: String,
+    /// What is to be told again.
+    failures: Vec<String>,
 }
 
 /// Runs all steps of a table, or the one of this name.
@@ -49,6 +52,12 @@ pub(crate) fn run(steps: &[Step], only: Option<&str>) -> Result<(), String> {
     let totals = rows
         .iter()
         .fold(Totals::default(), |sum, row| sum.plus(row.totals));
+    for row in rows.iter().filter(|row| !row.failures.is_empty()) {
+        println!("\n== {}: what failed ==", row.name);
+        for line in &row.failures {
+            println!("{line}");
+        }
+    }
     print!("\n{}", table(&rows));
     if let Some(warning) = disk::warning(&root) {
         println!("{warning}");
@@ -78,11 +87,13 @@ fn run_step(root: &Path, step: &Step) -> Row {
     println!("\n== {} ==  {}", step.name, step.command.join(" "));
     let begin = Instant::now();
     let mut counted = Totals::default();
+    let mut heard = Failures::default();
     let limit = Duration::from_secs(step.limit_s);
     let mut command = setup::in_workspace(root, step.command);
     command.envs(step.env.iter().copied());
     let end = process::watch(&mut command, limit, |line| {
         println!("{line}");
+        heard.hear(line);
         counted = counted.plus(test_result(line));
     });
     let (failed, result) = match end {
@@ -92,11 +103,16 @@ fn run_step(root: &Path, step: &Step) -> Row {
         Err(why) => (true, format!("FAILED, {why}")),
     };
     let totals = add_up(step.count, counted, failed);
+    let failures = match failed {
+        true => heard.into_lines(),
+        false => Vec::new(),
+    };
     Row {
         name: step.name,
         took: begin.elapsed(),
         totals,
         result,
+        failures,
     }
 }
 
