@@ -38,6 +38,18 @@ const THREAD_SANITIZER: &[(&str, &str)] = &[
 /// The tests of the public API, for settings other than the default.
 const PUBLIC_API: &[&str] = &["cargo", "test", "-p", "whimbrel", "--test", "it"];
 
+/// Calls of the system per sample, of an optimised build: how many samples leave by one depends on
+/// how fast they are written.
+const COUNTED_CALLS: &[&str] = &[
+    "cargo",
+    "test",
+    "--release",
+    "-p",
+    "whimbrel-bench",
+    "--test",
+    "counters",
+];
+
 /// The matrix of live peers; all of its packets are captured and judged by another program.
 const INTEROP: &[&str] = &["bash", "testing/interop/run.sh"];
 
@@ -124,6 +136,10 @@ pub(crate) const STEPS: &[Step] = &[
             &["cargo", "test", "--workspace", "--no-fail-fast"],
             1800,
         )
+    },
+    Step {
+        count: Count::TestResults,
+        ..step("tests of counted calls", COUNTED_CALLS, 1200)
     },
     Step {
         env: BY_NETWORK,

@@ -3,7 +3,8 @@
 //! `cargo xtask bench calls` has the goals themselves. Here a machine may be as busy as it likes:
 //! timers then ask for what is late, and who is preempted with a lock makes others wait. So the
 //! bounds leave room for one such call in some samples, far from one more for each, and are to be
-//! kept in one run of three.
+//! kept in one run of three. What leaves together depends on how fast it is written and arrives,
+//! so only an optimised build is counted.
 
 #![allow(missing_docs)]
 
@@ -25,6 +26,10 @@ const WAITS_MAX: f64 = 1.0;
 const FUTEXES_MAX: f64 = 0.05;
 
 const ACKNACKS_MAX: f64 = 0.1;
+
+/// As [`ACKNACKS_MAX`] of samples so large that a reader is asked after eleven of them.
+const LARGE_ACKNACKS_MAX: f64 = 0.12;
+const LARGE_BYTES_MIN: usize = 63_000;
 
 /// The figure of a line `goal: NAME measured FIGURE ...`.
 fn figure(text: &str, name: &str) -> f64 {
@@ -125,9 +130,14 @@ fn beyond(text: &str) -> Vec<String> {
         }
     }
     for pace in PACES {
-        for size in [64, 1024, 8192, 63_000] {
+        for size in [64, 1024, 8192, LARGE_BYTES_MIN] {
             let stream = format!("calls.stream.{pace}.{size}");
-            check(format!("{stream}.acknacks-per-sample"), ACKNACKS_MAX);
+            let acknacks_max = if size < LARGE_BYTES_MIN {
+                ACKNACKS_MAX
+            } else {
+                LARGE_ACKNACKS_MAX
+            };
+            check(format!("{stream}.acknacks-per-sample"), acknacks_max);
             check(
                 format!("{stream}.writer-calls-per-sample"),
                 WRITER_CALLS_MAX,
@@ -180,13 +190,17 @@ fn beyond(text: &str) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "counts an optimised build: `cargo test --release`"
+)]
 fn a_sample_is_one_send_one_receive_at_most_one_wait_and_no_futex_in_every_way_of_receiving() {
-    let mut found = Vec::new();
     for run in 0..3 {
-        found = beyond(&count(run));
+        let found = beyond(&count(run));
         if found.is_empty() {
             return;
         }
+        println!("run {run}: {found:#?}");
     }
-    panic!("{found:?}");
+    panic!("something was beyond its bound in each run");
 }
