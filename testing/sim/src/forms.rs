@@ -146,7 +146,9 @@ fn bundling(number: usize) -> Bundling {
         0 => Bundling::Off,
         1 => Bundling::Automatic,
         2 => up_to(1400, 2),
-        _ => up_to(400, 20),
+        _ if (number / 4).is_multiple_of(2) => up_to(400, 20),
+        // More than a packet carries, where there are small ones.
+        _ => up_to(5000, 20),
     }
 }
 

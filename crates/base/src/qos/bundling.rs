@@ -31,8 +31,11 @@ pub enum Bundling {
         /// Largest message, in octets of UDP payload. It is cut to what a packet carries on the way
         /// to the readers, so that none is divided: 1472 octets by IPv4 over Ethernet, whatever is
         /// said here; between participants of one host it holds as it is. `message_bytes_max` of
-        /// the participant can only lower it. A sample that alone takes more than half of it waits
-        /// for no other.
+        /// the participant can only lower it. Where it is more than a packet carries, several
+        /// messages leave by one call to other hosts, with up to so many octets and 24,000 in all,
+        /// if the writer keeps all samples, or as many of each instance as that can be, and
+        /// compresses none; `segmentation_offload` off ends it. A sample that alone takes more than
+        /// half of what leaves together, or more than a message, waits for no other.
         message_bytes_max: usize,
     },
 }

@@ -78,9 +78,9 @@ pub struct WriterConfig {
     pub local_burst_bytes_max: u64,
     /// How new changes leave; each at once by default.
     pub bundling: Bundling,
-    /// Octets of what bundles by itself that may wait to leave as several messages by
-    /// [`Outbox::send_bulk`](crate::outbox::Outbox::send_bulk), where the path carries less in one.
-    /// None by default: it leaves once one message is full.
+    /// Octets of bundles, where `bundling` allows so many, that may wait to leave as several
+    /// messages by [`Outbox::send_bulk`](crate::outbox::Outbox::send_bulk), where the path carries
+    /// less in one. None by default: they leave once one message is full.
     pub joined_bytes_max: usize,
     /// How fast the writers of the participant write together; those that go to the same
     /// addresses leave together by [`Bundling::Automatic`]. None by default.

@@ -194,12 +194,16 @@ impl Writer {
     /// Octets that may wait to leave as several messages by one call: where all of them are in
     /// history until then, and each message leaves as it is.
     fn joined_bytes_max(&self) -> usize {
+        let most = self.config.joined_bytes_max.min(self.bundle.bytes_max());
+        let samples = match self.bundle.bundling {
+            Bundling::Automatic => AUTOMATIC_SAMPLES as usize,
+            Bundling::Off | Bundling::UpTo { .. } => most / DATA_HEAD_BYTES,
+        };
         let kept = self.config.depth;
-        let keeps_all = kept.is_none_or(|depth| depth >= AUTOMATIC_SAMPLES as usize);
+        let keeps_all = kept.is_none_or(|depth| depth >= samples);
         let is_plain = !self.audience.packing().is_somewhere() && !self.forms.is_divided();
-        let by_itself = self.bundles_by_itself() && self.bundle.holds == 0;
-        if keeps_all && is_plain && by_itself && self.batches.is_none() {
-            self.config.joined_bytes_max
+        if keeps_all && is_plain && self.bundle.holds == 0 && self.batches.is_none() {
+            most
         } else {
             0
         }

@@ -9,7 +9,16 @@ const JOINED_BYTES: usize = 10_000;
 /// What 1000 changes of `bytes`, written by a loop that does nothing else, left with.
 #[track_caller]
 fn written(bytes: usize, adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Wire) {
-    let (mut writer, mut sent) = bundling(Bundling::Automatic, |config| {
+    written_by(Bundling::Automatic, bytes, adapt)
+}
+
+#[track_caller]
+fn written_by(
+    how: Bundling,
+    bytes: usize,
+    adapt: impl FnOnce(&mut WriterConfig),
+) -> (Writer, Wire) {
+    let (mut writer, mut sent) = bundling(how, |config| {
         config.joined_bytes_max = JOINED_BYTES;
         config.unacknowledged_bytes_max = u64::MAX;
         adapt(config);
@@ -66,6 +75,43 @@ fn messages_of_one_size_leave_several_at_once() {
 }
 
 #[test]
+fn bundles_of_a_size_leave_so_up_to_that_size() {
+    for (limit, joined) in [(60_000, JOINED_BYTES), (5000, 5000)] {
+        for bytes in [16, 400, 1000] {
+            let (writer, sent) = written_by(up_to(limit), bytes, |_| {});
+            assert!(sent.bytes_max <= 1472, "{}", sent.bytes_max);
+            let bundles = statistics(&writer);
+            let (all, one) = (1000 * (bytes + 36), bytes + 36);
+            let least = all / joined;
+            let most = all / (joined - 2 * one) + 2;
+            assert!(
+                (least..=most).contains(&(bundles.bundles as usize)),
+                "{bytes} up to {limit}: {bundles:?}"
+            );
+            assert!(sent.bulk.len() * 10 >= all / 1472 * 8, "{bytes}");
+        }
+    }
+}
+
+#[test]
+fn bundles_of_a_size_wait_no_longer_for_many_messages() {
+    let (mut writer, mut sent) = bundling(up_to(60_000), |config| {
+        config.joined_bytes_max = JOINED_BYTES;
+    });
+    for _ in 0..10 {
+        writer.write(NOW, change(400)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+    }
+    assert!(sent.numbers.is_empty(), "{:?}", sent.numbers);
+    let (at, _) = writer.poll_timeout().unwrap();
+    assert_eq!(at, NOW.after(Duration::from_millis(5)));
+    writer.handle_timeout(at);
+    writer.poll_transmit(at, &mut sent);
+    assert_eq!(sent.numbers.len(), 10);
+    assert_eq!(statistics(&writer).time, 1);
+}
+
+#[test]
 fn what_does_not_fit_a_message_waits_for_nothing() {
     let (mut writer, mut sent) = written(400, |_| {});
     let before = statistics(&writer).bundles;
@@ -91,8 +137,14 @@ fn bundles_leave_message_by_message_where_more_may_not_wait() {
     assert!(written(400, few).1.bulk.is_empty());
     let none = |config: &mut WriterConfig| config.joined_bytes_max = 0;
     assert!(written(400, none).1.bulk.is_empty());
-    let up_to = |config: &mut WriterConfig| config.bundling = up_to(1400);
-    assert!(written(400, up_to).1.bulk.is_empty());
+    let small = up_to(1400);
+    assert!(written_by(small, 400, |_| {}).1.bulk.is_empty());
+    // Of 10,000 octets of samples that have none beside their heads.
+    let [many, few] = [277, 276].map(|depth| {
+        let adapt = |config: &mut WriterConfig| config.depth = Some(depth);
+        written_by(up_to(60_000), 400, adapt).1
+    });
+    assert!(!many.bulk.is_empty() && few.bulk.is_empty());
     let (mut writer, mut sent) = bundling(Bundling::Automatic, |config| {
         config.joined_bytes_max = JOINED_BYTES;
         config.unacknowledged_bytes_max = u64::MAX;
