@@ -18,6 +18,7 @@ const BUNDLED_BYTES: std::ops::RangeInclusive<usize> = 32..=1024;
 
 const RAW: Flow = flow(Product::Raw, Kind::BestEffort);
 const RELIABLE: Flow = flow(Product::Whimbrel, Kind::Reliable);
+const BATCHED: Flow = flow(Product::Whimbrel, Kind::Batched);
 const UNBUNDLED: Flow = flow(Product::Whimbrel, Kind::Unbundled);
 
 const fn flow(product: Product, kind: Kind) -> Flow {
@@ -47,7 +48,8 @@ fn rates_to_hosts(judge: &Judge<'_>) -> Vec<Goal> {
     let peers = peers(&[Kind::Reliable, Kind::Batched, Kind::Tuned]);
     [
         judge.rate("two-hosts.of-best-peer", &peers, |_| true, 1.0),
-        judge.bundles("two-hosts.bundles-of-cyclone-batched"),
+        judge.bundles(RELIABLE, "two-hosts.bundles-of-cyclone-batched"),
+        judge.bundles(BATCHED, "two-hosts.batched-of-cyclone-batched"),
     ]
     .into_iter()
     .flatten()
@@ -85,10 +87,11 @@ fn rates(judge: &Judge<'_>) -> Vec<Goal> {
             |size| size == LARGE_BYTES,
             1.3,
         ),
-        judge.bundles("bundles-of-cyclone-batched"),
+        judge.bundles(RELIABLE, "bundles-of-cyclone-batched"),
+        judge.bundles(BATCHED, "batched-of-cyclone-batched"),
         judge.rate(
             "automatic-of-batched",
-            &[flow(Product::Whimbrel, Kind::Batched)],
+            &[BATCHED],
             |size| BUNDLED_BYTES.contains(&size),
             0.9,
         ),
@@ -138,10 +141,10 @@ impl Judge<'_> {
         self.rate_of(RELIABLE, name, others, counts, bound)
     }
 
-    /// Our bundles as a multiple of those that Cyclone DDS is told to write.
-    fn bundles(&self, name: &str) -> Option<Goal> {
+    /// The bundles of `ours` as a multiple of those that Cyclone DDS is told to write.
+    fn bundles(&self, ours: Flow, name: &str) -> Option<Goal> {
         let is_bundled = |size| BUNDLED_BYTES.contains(&size);
-        self.rate(name, &cyclone(Kind::Batched), is_bundled, 2.0)
+        self.rate_of(ours, name, &cyclone(Kind::Batched), is_bundled, 2.0)
     }
 
     /// The rate of `ours` as a multiple of the best of `others`.
@@ -248,7 +251,7 @@ mod tests {
             row(UNBUNDLED, 32, 841, 841),
             row(RELIABLE, 32, 901, 901),
             row(flow(Product::Cyclone, Kind::Batched), 32, 5001, 5001),
-            row(flow(Product::Whimbrel, Kind::Batched), 32, 1001, 1001),
+            row(BATCHED, 32, 1001, 1001),
             row(RELIABLE, LARGE_BYTES, 131, 131),
             row(UNBUNDLED, LARGE_BYTES, 141, 141),
             row(flow(Product::FastDds, Kind::Tuned), LARGE_BYTES, 101, 101),
@@ -260,6 +263,7 @@ mod tests {
                 ("throughput.unbundled-of-raw", false),
                 ("throughput.1-MiB-of-best-peer", true),
                 ("throughput.bundles-of-cyclone-batched", false),
+                ("throughput.batched-of-cyclone-batched", false),
                 ("throughput.automatic-of-batched", true),
                 ("throughput.automatic-of-unbundled", false),
                 ("throughput.reliable-lost-percent", true),
@@ -317,6 +321,23 @@ mod tests {
             add_round(&mut theirs, [701, 0, 701]);
         }
         assert_eq!(met(&[ours, theirs]), [true, true]);
+    }
+
+    #[test]
+    fn bundles_of_a_size_are_compared_with_those_of_cyclone_by_themselves() {
+        for (count, met) in [(2000, false), (2002, true)] {
+            let mut rows = [
+                row(BATCHED, 32, count, count),
+                row(flow(Product::Cyclone, Kind::Batched), 32, 1001, 1001),
+            ];
+            let name = "throughput.batched-of-cyclone-batched";
+            assert!(judged(&rows).contains(&(name.into(), met)), "{count}");
+            for row in &mut rows {
+                row.course = Course::OTHER_HOST;
+            }
+            let name = "throughput.two-hosts.batched-of-cyclone-batched";
+            assert!(judged(&rows).contains(&(name.into(), met)), "{count}");
+        }
     }
 
     #[test]
