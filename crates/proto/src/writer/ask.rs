@@ -92,11 +92,15 @@ impl Writer {
         self.readers.iter().any(|(guid, it)| !says(*guid, it))
     }
 
+    #[inline(always)]
+    fn has_more_to_leave(&self) -> bool {
+        self.pushed < self.history.last() || self.has_sealed_bundle_left()
+    }
+
     /// Asks readers, before what is new leaves, where the way to some is not known to be short.
     #[inline(always)]
     pub(super) fn ask_for_way(&mut self, now: Instant, outbox: &mut impl Outbox) {
-        let is_new = self.pushed < self.history.last();
-        if is_new && self.credit.wants_to_know_way(now) {
+        if self.has_more_to_leave() && self.credit.wants_to_know_way(now) {
             self.ask_listeners(now, true, outbox);
         }
     }
@@ -106,7 +110,7 @@ impl Writer {
         if self.credit.wants_question() {
             self.ask_listeners(now, false, outbox);
         }
-        if self.pushed < self.history.last() && self.credit.is_spent(now) {
+        if self.has_more_to_leave() && self.credit.is_spent(now) {
             cold_path();
             let until = self.credit.ends_at();
             self.paced_until = Some(self.paced_until.map_or(until, |at| at.min(until)));

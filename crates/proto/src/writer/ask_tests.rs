@@ -8,17 +8,22 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 
-use super::Writer;
 use super::tests::{Sent, acknack, change, matched, writer};
+use super::{Bundling, Writer, WriterConfig};
 
 const NOW: Instant = Instant(1_000_000_000);
 const BUFFER: u32 = 64 * 1024;
 
 /// A best-effort writer that keeps everything, and a reader whose socket holds [`BUFFER`].
 fn pair() -> (Writer, Guid, Sent) {
+    pair_of(|_| {})
+}
+
+fn pair_of(adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Guid, Sent) {
     let mut writer = writer(|config| {
         config.reliable = false;
         config.depth = None;
+        adapt(config);
     });
     let mut reader = matched(false, false);
     reader.receive_buffer_bytes = BUFFER;
@@ -27,6 +32,13 @@ fn pair() -> (Writer, Guid, Sent) {
     let guid = reader.guid;
     writer.handle_matched(NOW, reader);
     (writer, guid, Sent::default())
+}
+
+fn up_to(message_bytes_max: usize) -> Bundling {
+    Bundling::UpTo {
+        message_bytes_max,
+        wait: Duration::from_millis(5),
+    }
 }
 
 /// Writes until nothing leaves any more; how many left.
@@ -67,6 +79,36 @@ fn no_more_leaves_than_the_socket_of_a_reader_holds() {
         .filter(|it| it.starts_with("data"))
         .count();
     assert!(more > 0, "what waits leaves");
+}
+
+#[test]
+fn what_is_sealed_waits_for_who_takes_it_in_as_well() {
+    for (how, message_bytes) in [(Bundling::Automatic, 60_000), (up_to(8000), 8000)] {
+        let (mut writer, guid, mut sent) = pair_of(|config| {
+            config.depth = Some(1);
+            config.bundling = how;
+        });
+        let mut now = NOW;
+        let mut left = [0; 3];
+        for left in &mut left {
+            // A loop that does nothing else, until there is no room.
+            let written = (0..1000).take_while(|_| {
+                now = now.after(Duration::from_nanos(500));
+                let is_written = writer.write(now, change(400)).is_ok();
+                writer.poll_transmit(now, &mut sent);
+                is_written
+            });
+            assert!(written.count() < 1000, "{how:?}");
+            let words = sent.words();
+            *left = words.iter().filter(|it| **it == "data").count();
+            assert!(writer.poll_timeout().is_some_and(|(at, _)| at > now));
+            answer(&mut writer, now, guid);
+            writer.poll_transmit(now, &mut sent);
+        }
+        // The last message may be larger than what room is left for.
+        let most = (BUFFER as usize / 2 + message_bytes) / 400;
+        assert!(left.iter().all(|it| (20..=most).contains(it)), "{left:?}");
+    }
 }
 
 /// Lets time pass until all has left; when that is.

@@ -29,7 +29,7 @@ impl Writer {
         if self.audience.destinations().is_empty() {
             return self.push_to_nobody();
         }
-        if self.holds_back(now) {
+        if self.holds_back(now) || (sealed && self.holds_sealed(now)) {
             return;
         }
         let pushed_before = self.pushed;
@@ -123,9 +123,16 @@ impl Writer {
     }
 
     /// True where the bundle that was sealed waits no more; others may have begun to since.
-    fn has_sealed_bundle_left(&self) -> bool {
+    pub(super) fn has_sealed_bundle_left(&self) -> bool {
         let waits = self.bundle.from.is_some_and(|from| from <= self.pushed);
         self.bundle.is_sealed && !waits
+    }
+
+    /// Whether what was sealed waits as what history still has would.
+    #[inline(never)]
+    fn holds_sealed(&mut self, now: Instant) -> bool {
+        self.held_until = bucket::held_until(&mut self.bucket, now);
+        self.held_until.is_some() || self.credit.is_spent(now)
     }
 
     /// The message with which new changes begin to leave: that of a `sealed` bundle, or a new one.
@@ -133,7 +140,11 @@ impl Writer {
     fn begin_push(&mut self, sealed: bool) -> Box<MessageBuilder> {
         let mut message = if sealed {
             self.bundle.is_sealed = false;
-            MessageBuilder::lent_by(&mut self.bundle.message, self.config.guid.prefix)
+            let prefix = self.config.guid.prefix;
+            let message = MessageBuilder::lent_by(&mut self.bundle.message, prefix);
+            bucket::spend(&mut self.bucket, message.len());
+            self.credit.note_sent(message.len());
+            message
         } else {
             let mut message = self.lend_message();
             message.begin(self.bundle_bytes_max());
