@@ -23,13 +23,15 @@ const HELD_MAX: (u32, u32) = (64, 4000);
 pub struct Stream {
     domain: u32,
     is_reliable: bool,
+    keeps_all: bool,
     bundling: Bundling,
 }
 
 impl Stream {
     /// In `domain`, reliable or with best effort as `mode` says, which may end with a bundling, as
     /// in `reliable+off` or, with a limit in octets, `reliable+1400`; `unbundled` and `batched`
-    /// are short for the first and for the largest bundles that pay.
+    /// are short for the first and for the largest bundles that pay. All keep all samples but
+    /// `best-effort-last`, of which the writer keeps the last.
     ///
     /// # Errors
     /// There is no such mode.
@@ -40,9 +42,11 @@ impl Stream {
             _ => mode,
         };
         let (mode, bundling) = mode.split_once('+').unwrap_or((mode, "automatic"));
+        let of_last = mode.strip_suffix("-last");
         Ok(Self {
             domain,
-            is_reliable: is_reliable(mode)?,
+            is_reliable: is_reliable(of_last.unwrap_or(mode))?,
+            keeps_all: of_last.is_none(),
             bundling: bundled(bundling)?,
         })
     }
@@ -127,7 +131,12 @@ impl Stream {
     }
 
     fn writer_qos(self) -> DataWriterQos {
-        let qos = DataWriterQos::default().keep_all().bundling(self.bundling);
+        let qos = DataWriterQos::default().bundling(self.bundling);
+        let qos = if self.keeps_all {
+            qos.keep_all()
+        } else {
+            qos.keep_last(1)
+        };
         let qos = if self.is_reliable {
             qos.reliable()
         } else {

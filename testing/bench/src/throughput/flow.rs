@@ -10,6 +10,8 @@ pub(super) enum Kind {
     /// BEST_EFFORT with each sample in a message of its own, but for those that wait until the
     /// reader has taken what is under way.
     BestEffortUnbundled,
+    /// The same as `BestEffort`, of KEEP_LAST 1.
+    BestEffortLast,
     /// RELIABLE.
     Reliable,
     /// RELIABLE with the product's bundling of samples; datagrams of the raw socket that leave, and
@@ -26,6 +28,7 @@ impl Kind {
         match self {
             Self::BestEffort => "best-effort",
             Self::BestEffortUnbundled => "best-effort+off",
+            Self::BestEffortLast => "best-effort-last",
             Self::Reliable => "reliable",
             Self::Batched => "batched",
             Self::Unbundled => "unbundled",
@@ -46,6 +49,7 @@ pub(super) const FLOWS: &[Flow] = &[
     flow(Product::Raw, Kind::Batched),
     flow(Product::Whimbrel, Kind::BestEffort),
     flow(Product::Whimbrel, Kind::BestEffortUnbundled),
+    flow(Product::Whimbrel, Kind::BestEffortLast),
     flow(Product::Whimbrel, Kind::Reliable),
     flow(Product::Whimbrel, Kind::Batched),
     flow(Product::Whimbrel, Kind::Unbundled),
@@ -62,6 +66,9 @@ const fn flow(product: Product, kind: Kind) -> Flow {
     Flow { product, kind }
 }
 
+/// The largest sample of which what KEEP_LAST gives up leaves with others.
+const LAST_BYTES_MAX: usize = 1024;
+
 /// Octets of payload that fit one datagram beside all headers.
 const DATAGRAM_BYTES_MAX: usize = 65_400;
 
@@ -70,11 +77,16 @@ impl Flow {
         format!("{} {}", self.product.name(), self.kind.name())
     }
 
-    /// Whether samples of this size can be sent so.
+    /// Whether samples of this size are sent so.
     pub(super) fn fits(self, size: usize) -> bool {
         let is_joined = self.kind == Kind::Batched;
         let most = DATAGRAM_BYTES_MAX / if is_joined { 2 } else { 1 };
-        self.product != Product::Raw || size <= most
+        let most = match (self.product, self.kind) {
+            (Product::Raw, _) => most,
+            (_, Kind::BestEffortLast) => LAST_BYTES_MAX,
+            _ => usize::MAX,
+        };
+        size <= most
     }
 
     /// Whether what does not arrive at once comes later: no reliable stream gives up.
@@ -84,7 +96,10 @@ impl Flow {
 
     /// Whether it is BEST_EFFORT.
     pub(super) fn is_best_effort(self) -> bool {
-        matches!(self.kind, Kind::BestEffort | Kind::BestEffortUnbundled)
+        matches!(
+            self.kind,
+            Kind::BestEffort | Kind::BestEffortUnbundled | Kind::BestEffortLast
+        )
     }
 }
 
@@ -108,7 +123,7 @@ mod tests {
                 .filter(reliable)
                 .all(|it| it.product != Product::Raw)
         );
-        assert_eq!(FLOWS.iter().filter(reliable).count(), FLOWS.len() - 6);
+        assert_eq!(FLOWS.iter().filter(reliable).count(), FLOWS.len() - 7);
     }
 
     #[test]
@@ -119,6 +134,11 @@ mod tests {
         assert!(raw.fits(63_000) && !raw.fits(1 << 20));
         // One alone is no batch.
         assert!(joined.fits(16_384) && !joined.fits(63_000));
-        assert!(others.iter().all(|it| it.fits(1 << 20)));
+        let is_last = |it: &&Flow| it.kind == Kind::BestEffortLast;
+        let fitting = others.iter().filter(|it| it.fits(1 << 20));
+        assert_eq!(
+            fitting.count(),
+            others.len() - others.iter().filter(is_last).count()
+        );
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn of(bench: &str) -> Result<String, String> {
         ),
         "throughput" => format!(
             "waiting {default}; reliable and best-effort bundled automatically, batched in up to \
-             60000 octets, unbundled and +off not"
+             60000 octets, unbundled and +off not; best-effort-last keeps the last sample"
         ),
         "footprint" => format!("waiting {default}"),
         _ => return Err(format!("no bench {bench}")),
