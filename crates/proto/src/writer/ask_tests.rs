@@ -111,6 +111,77 @@ fn what_is_sealed_waits_for_who_takes_it_in_as_well() {
     }
 }
 
+/// A KEEP_LAST writer and its reader, once as much has left as that one takes, with a bundle that
+/// is sealed and would leave; and the number of the first change in it.
+fn held_pair(adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Guid, Sent, i64) {
+    let (mut writer, guid, mut sent) = pair_of(|config| {
+        config.depth = Some(1);
+        config.bundling = up_to(8000);
+        adapt(config);
+    });
+    let mut count = 0;
+    while writer.write(NOW, change(400)).is_ok() {
+        writer.poll_transmit(NOW, &mut sent);
+        let words = sent.words();
+        count += words.iter().filter(|it| **it == "data").count() as i64;
+        assert!(count < 1000);
+    }
+    (writer, guid, sent, count + 1)
+}
+
+fn samples(sent: &mut Sent) -> usize {
+    let words = sent.words();
+    words.iter().filter(|it| **it == "data").count()
+}
+
+#[test]
+fn what_is_sealed_and_held_leaves_before_readers_come_or_go() {
+    let (mut writer, guid, mut sent, first) = held_pair(|_| {});
+    let held = writer.last_sequence().0 - first;
+    assert!(held > 10);
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(samples(&mut sent), 0);
+    assert!(writer.leaves_before_readers_change());
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(samples(&mut sent) as i64, held);
+    writer.handle_unmatched(NOW, guid, false);
+}
+
+#[test]
+fn what_is_sealed_and_held_is_not_what_a_writer_in_haste_gives_up() {
+    let (mut writer, guid, mut sent, first) = held_pair(|_| {});
+    let held = writer.last_sequence().0 - first;
+    writer.skip_unsent();
+    writer.write(NOW, change(400)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(samples(&mut sent), 0);
+    answer(&mut writer, NOW, guid);
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(samples(&mut sent) as i64, held, "all but the one given up");
+}
+
+#[test]
+fn nobody_who_acknowledges_is_told_of_what_is_held() {
+    let (mut writer, _, mut sent) = pair_of(|config| {
+        config.reliable = true;
+        config.depth = Some(1);
+        config.bundling = up_to(8000);
+    });
+    let mut other = matched(true, false);
+    other.guid.prefix = GuidPrefix([9; 12]);
+    writer.handle_matched(NOW, other);
+    let mut left = 0;
+    while writer.write(NOW, change(400)).is_ok() && left < 1000 {
+        writer.poll_transmit(NOW, &mut sent);
+        left += samples(&mut sent);
+    }
+    writer.poll_transmit(NOW, &mut sent);
+    left += samples(&mut sent);
+    let through = SequenceNumber(left as i64);
+    assert_eq!(writer.pushed, through, "all that others are told of");
+    assert_eq!(writer.last_sequence(), through.next());
+}
+
 /// Lets time pass until all has left; when that is.
 fn pass_time(writer: &mut Writer, mut now: Instant, sent: &mut Sent) -> Instant {
     for _ in 0..40 {

@@ -113,6 +113,8 @@ pub(super) struct Bundle {
     /// The message that a sealed bundle has begun, if one ever was.
     pub(super) message: Option<Box<MessageBuilder>>,
     pub(super) is_sealed: bool,
+    /// What is sealed leaves at the next transmission, whoever has not taken in what left before.
+    pub(super) is_urgent: bool,
     pub(super) statistics: BundlingStatistics,
 }
 
@@ -133,6 +135,7 @@ impl Bundle {
             waits_for_others: false,
             message: None,
             is_sealed: false,
+            is_urgent: false,
             statistics: BundlingStatistics::default(),
         }
     }
@@ -292,12 +295,11 @@ impl Bundle {
         self.from.is_none() && !self.is_sealed
     }
 
-    /// Forgets what waits: it is not to leave any more.
-    pub(super) fn clear(&mut self) {
+    /// Forgets what waits in history: it is not to leave any more. What is sealed is.
+    pub(super) fn skip(&mut self) {
         self.from = None;
         self.samples = 0;
         self.bytes = 0;
         self.leaves_at = None;
-        self.is_sealed = false;
     }
 }

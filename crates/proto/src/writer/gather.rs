@@ -1,5 +1,6 @@
 //! Which new changes wait for others, and when they leave: see `bundle.rs`.
 
+use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 
 use super::Writer;
@@ -82,9 +83,8 @@ impl Writer {
     /// True while the newest change waits and everything before it has left, so that there is
     /// nothing to transmit.
     pub fn is_waiting(&self) -> bool {
-        self.bundle
-            .from
-            .is_some_and(|from| self.pushed >= from.previous())
+        let waits = |from: SequenceNumber| self.pushed >= from.previous();
+        self.bundle.from.is_some_and(waits) && !self.has_sealed_bundle_left()
     }
 
     /// When what waits leaves at the latest, where only one change does: nobody knows of it yet.
@@ -169,7 +169,11 @@ impl Writer {
         };
         let bytes = self.message_bytes_of(change);
         let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
-        let room = one.max(self.joined_bytes_max());
+        // As many whole messages as may wait.
+        let room = match self.joined_bytes_max().checked_div(one) {
+            Some(messages @ 2..) => messages.saturating_mul(one),
+            _ => one,
+        };
         if bytes > one || bytes > room / 2 {
             // Nothing is gained by waiting.
             self.bundle.leave(Cause::Full);
@@ -282,12 +286,14 @@ impl Writer {
     pub fn leaves_before_readers_change(&mut self) -> bool {
         if self.bundle.is_sealed {
             self.bundle.leave(Cause::Room);
+            self.bundle.is_urgent = true;
         }
         self.bundle.is_sealed
     }
 
     /// Takes back what was sealed, as far as history still has it: others are to get it now.
     pub(super) fn unseal(&mut self) {
+        self.bundle.is_urgent = false;
         if core::mem::take(&mut self.bundle.is_sealed)
             && let Some(from) = self.bundle.from
         {

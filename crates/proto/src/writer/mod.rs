@@ -445,7 +445,7 @@ impl Writer {
         self.pushed = self.history.last();
         self.push_next = FragmentNumber::FIRST;
         self.heartbeat.reconsider = true;
-        self.bundle.clear();
+        self.bundle.skip();
     }
 
     /// True when some reader takes compressed changes, or one that does may come for what is

@@ -71,6 +71,7 @@ impl Writer {
     #[inline(never)]
     fn push_to_nobody(&mut self) {
         self.skip_unsent();
+        self.unseal();
         self.update_acknowledged();
         self.progress = true;
     }
@@ -128,9 +129,13 @@ impl Writer {
         self.bundle.is_sealed && !waits
     }
 
-    /// Whether what was sealed waits as what history still has would.
+    /// Whether what was sealed waits as what history still has would. Those who acknowledge were
+    /// told of it.
     #[inline(never)]
     fn holds_sealed(&mut self, now: Instant) -> bool {
+        if self.bundle.is_urgent || self.audience.holds_history() {
+            return false;
+        }
         self.held_until = bucket::held_until(&mut self.bucket, now);
         self.held_until.is_some() || self.credit.is_spent(now)
     }
@@ -140,6 +145,7 @@ impl Writer {
     fn begin_push(&mut self, sealed: bool) -> Box<MessageBuilder> {
         let mut message = if sealed {
             self.bundle.is_sealed = false;
+            self.bundle.is_urgent = false;
             let prefix = self.config.guid.prefix;
             let message = MessageBuilder::lent_by(&mut self.bundle.message, prefix);
             bucket::spend(&mut self.bucket, message.len());

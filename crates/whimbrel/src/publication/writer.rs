@@ -352,7 +352,7 @@ impl Member for WriterInner {
 
 impl Drop for WriterInner {
     fn drop(&mut self) {
-        self.core.flush();
+        self.core.flush_last();
         self.publisher
             .participant
             .core

@@ -1,6 +1,6 @@
 //! Flow controllers, and writers for which another thread sends.
 
-use super::super::FlowLimits;
+use super::super::{Bundling, FlowLimits};
 use super::*;
 
 const LIMITS: FlowLimits = FlowLimits {
@@ -41,6 +41,31 @@ fn departures(writer: &mut Writer) -> Vec<(u64, usize)> {
         assert!(at > now, "it is not busy");
         now = at;
     }
+}
+
+#[test]
+fn what_history_gives_up_leaves_no_faster() {
+    let mut writer = controlled(|config| {
+        config.depth = Some(1);
+        config.bundling = Bundling::UpTo {
+            message_bytes_max: 1400,
+            wait: Duration::from_millis(5),
+        };
+    });
+    let mut sent = Sent::default();
+    let written = (0..100).take_while(|_| {
+        let is_written = writer.write(NOW, change(400)).is_ok();
+        writer.poll_transmit(NOW, &mut sent);
+        is_written
+    });
+    assert!(
+        (9..16).contains(&written.count()),
+        "the others find no room"
+    );
+    let bytes: usize = sent.0.iter().map(Vec::len).sum();
+    assert!((3000..4000 + 1400).contains(&bytes), "{bytes}");
+    let all = departures(&mut writer);
+    assert!(all[1..].iter().map(|it| it.1).sum::<usize>() > 0, "{all:?}");
 }
 
 #[test]

@@ -178,6 +178,14 @@ impl WriterCore {
         self.change(Writer::flush);
     }
 
+    /// Sends what waits for others, or for readers in a message already: no more is to come.
+    pub(crate) fn flush_last(&self) {
+        self.change(|machine| {
+            machine.leaves_before_readers_change();
+            machine.flush();
+        });
+    }
+
     /// How new changes leave from now on.
     pub(crate) fn set_bundling(&self, bundling: Bundling) {
         self.change(|machine| machine.set_bundling(bundling));

@@ -76,7 +76,8 @@ fn messages_of_one_size_leave_several_at_once() {
 
 #[test]
 fn bundles_of_a_size_leave_so_up_to_that_size() {
-    for (limit, joined) in [(60_000, JOINED_BYTES), (5000, 5000)] {
+    // Of whole messages, without their heads and a heartbeat.
+    for (limit, joined) in [(60_000, 7 * 1420), (5000, 3 * 1420)] {
         for bytes in [16, 400, 1000] {
             let (writer, sent) = written_by(up_to(limit), bytes, |_| {});
             assert!(sent.bytes_max <= 1472, "{}", sent.bytes_max);
@@ -89,6 +90,20 @@ fn bundles_of_a_size_leave_so_up_to_that_size() {
                 "{bytes} up to {limit}: {bundles:?}"
             );
             assert!(sent.bulk.len() * 10 >= all / 1472 * 8, "{bytes}");
+        }
+    }
+}
+
+#[test]
+fn bundles_of_what_a_message_carries_are_no_larger_for_what_may_wait() {
+    for limit in [400, 1400, 1500, 2800] {
+        for bytes in [16, 36, 100, 640] {
+            let (writer, mut sent) = written_by(up_to(limit), bytes, |_| {});
+            let alone = |config: &mut WriterConfig| config.joined_bytes_max = 0;
+            let (plain, mut wanted) = written_by(up_to(limit), bytes, alone);
+            assert!(sent.bulk.is_empty(), "{bytes} up to {limit}");
+            assert_eq!(statistics(&writer), statistics(&plain));
+            assert_eq!(sent.messages(), wanted.messages());
         }
     }
 }
