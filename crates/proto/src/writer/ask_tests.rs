@@ -8,7 +8,7 @@ use whimbrel_base::sequence::SequenceNumber;
 use whimbrel_base::time::{Duration, Instant};
 use whimbrel_base::vendor::VendorId;
 
-use super::tests::{Sent, acknack, change, matched, writer};
+use super::tests::{Sent, acknack, change, matched, up_to, writer};
 use super::{Bundling, Writer, WriterConfig};
 
 const NOW: Instant = Instant(1_000_000_000);
@@ -34,11 +34,10 @@ fn pair_of(adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Guid, Sent) {
     (writer, guid, Sent::default())
 }
 
-fn up_to(message_bytes_max: usize) -> Bundling {
-    Bundling::UpTo {
-        message_bytes_max,
-        wait: Duration::from_millis(5),
-    }
+/// Whole samples sent since it was last looked at.
+fn samples(sent: &mut Sent) -> usize {
+    let words = sent.words();
+    words.iter().filter(|it| **it == "data").count()
 }
 
 /// Writes until nothing leaves any more; how many left.
@@ -99,8 +98,7 @@ fn what_is_sealed_waits_for_who_takes_it_in_as_well() {
                 is_written
             });
             assert!(written.count() < 1000, "{how:?}");
-            let words = sent.words();
-            *left = words.iter().filter(|it| **it == "data").count();
+            *left = samples(&mut sent);
             assert!(writer.poll_timeout().is_some_and(|(at, _)| at > now));
             answer(&mut writer, now, guid);
             writer.poll_transmit(now, &mut sent);
@@ -113,30 +111,23 @@ fn what_is_sealed_waits_for_who_takes_it_in_as_well() {
 
 /// A KEEP_LAST writer and its reader, once as much has left as that one takes, with a bundle that
 /// is sealed and would leave; and the number of the first change in it.
-fn held_pair(adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Guid, Sent, i64) {
+fn held_pair() -> (Writer, Guid, Sent, i64) {
     let (mut writer, guid, mut sent) = pair_of(|config| {
         config.depth = Some(1);
         config.bundling = up_to(8000);
-        adapt(config);
     });
     let mut count = 0;
     while writer.write(NOW, change(400)).is_ok() {
         writer.poll_transmit(NOW, &mut sent);
-        let words = sent.words();
-        count += words.iter().filter(|it| **it == "data").count() as i64;
+        count += samples(&mut sent) as i64;
         assert!(count < 1000);
     }
     (writer, guid, sent, count + 1)
 }
 
-fn samples(sent: &mut Sent) -> usize {
-    let words = sent.words();
-    words.iter().filter(|it| **it == "data").count()
-}
-
 #[test]
 fn what_is_sealed_and_held_leaves_before_readers_come_or_go() {
-    let (mut writer, guid, mut sent, first) = held_pair(|_| {});
+    let (mut writer, guid, mut sent, first) = held_pair();
     let held = writer.last_sequence().0 - first;
     assert!(held > 10);
     writer.poll_transmit(NOW, &mut sent);
@@ -149,7 +140,7 @@ fn what_is_sealed_and_held_leaves_before_readers_come_or_go() {
 
 #[test]
 fn what_is_sealed_and_held_is_not_what_a_writer_in_haste_gives_up() {
-    let (mut writer, guid, mut sent, first) = held_pair(|_| {});
+    let (mut writer, guid, mut sent, first) = held_pair();
     let held = writer.last_sequence().0 - first;
     writer.skip_unsent();
     writer.write(NOW, change(400)).unwrap();

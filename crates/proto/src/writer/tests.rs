@@ -24,7 +24,7 @@ use whimbrel_base::time::{Duration, Instant, Timestamp};
 use whimbrel_base::vendor::VendorId;
 use whimbrel_wire::message::Submessage;
 
-use super::{NewChange, WriteError, Writer, WriterConfig, WriterEvent};
+use super::{Bundling, NewChange, WriteError, Writer, WriterConfig, WriterEvent};
 use crate::change::ChangeKind;
 use crate::outbox::Outbox;
 use crate::peer::MatchedReader;
@@ -75,6 +75,14 @@ pub(super) fn writer(adapt: impl FnOnce(&mut WriterConfig)) -> Writer {
     config.first_burst_bytes = config.burst_bytes;
     adapt(&mut config);
     Writer::new(config)
+}
+
+/// Bundles of so many octets, which wait for 5 ms.
+pub(super) fn up_to(message_bytes_max: usize) -> Bundling {
+    Bundling::UpTo {
+        message_bytes_max,
+        wait: Duration::from_millis(5),
+    }
 }
 
 pub(super) fn matched(reliable: bool, durable: bool) -> MatchedReader {

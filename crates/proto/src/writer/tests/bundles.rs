@@ -20,7 +20,7 @@ use whimbrel_wire::message::Submessage;
 use whimbrel_wire::submessage::AckNack;
 
 use super::super::{Bundling, BundlingStatistics, SharedRate, Writer, WriterConfig};
-use super::{READER, Sent, acknack, change, matched, writer};
+use super::{READER, Sent, acknack, change, matched, up_to, writer};
 use crate::outbox::{Outbox, PartOf};
 use crate::receive::MessageReceiver;
 
@@ -28,13 +28,6 @@ const NOW: Instant = Instant(1_000_000_000);
 
 const fn at(micros: u64) -> Instant {
     Instant(NOW.0 + micros * 1000)
-}
-
-fn up_to(message_bytes_max: usize) -> Bundling {
-    Bundling::UpTo {
-        message_bytes_max,
-        wait: Duration::from_millis(5),
-    }
 }
 
 /// What was sent since it was last looked at.

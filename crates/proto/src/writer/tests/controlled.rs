@@ -1,6 +1,6 @@
 //! Flow controllers, and writers for which another thread sends.
 
-use super::super::{Bundling, FlowLimits};
+use super::super::FlowLimits;
 use super::*;
 
 const LIMITS: FlowLimits = FlowLimits {
@@ -47,10 +47,7 @@ fn departures(writer: &mut Writer) -> Vec<(u64, usize)> {
 fn what_history_gives_up_leaves_no_faster() {
     let mut writer = controlled(|config| {
         config.depth = Some(1);
-        config.bundling = Bundling::UpTo {
-            message_bytes_max: 1400,
-            wait: Duration::from_millis(5),
-        };
+        config.bundling = up_to(1400);
     });
     let mut sent = Sent::default();
     let written = (0..100).take_while(|_| {
