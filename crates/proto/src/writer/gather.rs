@@ -10,6 +10,7 @@ use super::history::INLINE_QOS_BYTES;
 use super::reader_proxy::ReaderProxy;
 use crate::change::ChangeKind;
 use crate::message::MessageBuilder;
+use crate::outbox::Outbox;
 
 /// INFO_TS and the head of DATA, in octets. RTPS 2.5 §9.4.5.3, §9.4.5.12.
 const DATA_HEAD_BYTES: usize = 36;
@@ -301,11 +302,14 @@ impl Writer {
         }
     }
 
-    /// Has what was sealed leave before anybody is told of it.
+    /// Has what was sealed leave before anybody is told of it, or that history has it no more.
     #[inline(always)]
-    pub(super) fn leave_before_speaking(&mut self, now: Instant) {
+    pub(super) fn leave_before_speaking(&mut self, now: Instant, outbox: &mut impl Outbox) {
         if self.bundle.is_sealed {
             self.unbundle_before_speaking(now);
+            if self.has_sealed_bundle_left() {
+                self.push(now, outbox);
+            }
         }
     }
 

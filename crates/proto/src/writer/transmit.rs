@@ -22,7 +22,7 @@ impl Writer {
         self.held_until = None;
         self.choose_whom_to_wait_for(now);
         self.set_bulk();
-        self.leave_before_speaking(now);
+        self.leave_before_speaking(now, outbox);
         // What is older first: readers wait for it to go on.
         self.repair(now, outbox);
         self.ask_for_way(now, outbox);

@@ -117,6 +117,24 @@ fn a_question_does_not_overtake_a_sealed_bundle() {
 }
 
 #[test]
+fn what_a_sealed_bundle_has_is_not_said_to_be_gone_before_it_leaves() {
+    let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
+    let reader = matched(true, false).guid;
+    put(&mut writer, &mut sent, NOW, 1);
+    writer.flush();
+    writer.poll_transmit(NOW, &mut sent);
+    sent.words();
+    // The first is lost, and history has given it up when the reader asks for it.
+    put(&mut writer, &mut sent, NOW, 3);
+    let asked = acknack(1, &[1], 3);
+    writer.handle_acknack(NOW, reader, &asked).unwrap();
+    writer.poll_transmit(at(2000), &mut sent);
+    let words = sent.words();
+    assert_eq!(words.get(..3), Some(&["data"; 3][..]), "{words:?}");
+    assert!(words.contains(&"gap"), "{words:?}");
+}
+
+#[test]
 fn readers_that_come_and_go_meet_a_sealed_bundle() {
     let (mut writer, mut sent) = bundling(up_to(1400), |config| config.depth = Some(1));
     put(&mut writer, &mut sent, NOW, 3);
