@@ -69,8 +69,12 @@ fn raw(rows: &[Row], placement: Placement, mode: Mode, size: usize) -> Option<&R
     find(rows, placement, Product::Raw, mode, size)
 }
 
-/// The raw socket beside which the percentile `at` of `row` is split, that of it, and the parts.
+/// The raw socket beside which the percentile `at` of `row` is split, that of it, and the parts;
+/// none within a process, where no socket is.
 fn of_percentile(at: f64, row: &Row, rows: &[Row]) -> Option<(Mode, f64, Budget)> {
+    if matches!(row.contestant.mode, Mode::InProcess | Mode::InProcessShared) {
+        return None;
+    }
     let (placement, size) = (row.placement, row.size);
     let like = raw_mode(row.contestant.mode, placement);
     let raw_us = |mode| Some(raw(rows, placement, mode, size)?.spread.us(at));
@@ -446,6 +450,19 @@ mod tests {
             row(Product::Cyclone, Mode::Listener, place, 10, idle),
         ];
         assert_eq!(recorded(OF_MEDIAN, &rows), [2.0, 6.0, 2.0]);
+    }
+
+    #[test]
+    fn nothing_within_a_process_is_a_call_of_a_socket() {
+        let (place, idle) = (Placement::Free, Usage::default());
+        let rows = [
+            row(Product::Raw, Mode::Calls, place, 8, idle),
+            row(Product::Raw, Mode::BlockingConnected, place, 8, idle),
+            row(Product::Whimbrel, Mode::InProcess, place, 2, idle),
+        ];
+        let figure = |name| record(&rows[2], &rows).figure(name);
+        let mut told = [OF_MEDIAN, OF_TAIL].concat().into_iter().filter_map(figure);
+        assert!(told.all(f64::is_nan));
     }
 
     /// The parts of these names of the third row.
