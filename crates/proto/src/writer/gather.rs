@@ -307,9 +307,7 @@ impl Writer {
     pub(super) fn leave_before_speaking(&mut self, now: Instant, outbox: &mut impl Outbox) {
         if self.bundle.is_sealed {
             self.unbundle_before_speaking(now);
-            if self.has_sealed_bundle_left() {
-                self.push(now, outbox);
-            }
+            self.push(now, outbox);
         }
     }
 
