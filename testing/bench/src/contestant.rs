@@ -198,10 +198,12 @@ impl Contestant {
 
     /// Whether it measures without a process that answers.
     pub fn is_alone(self) -> bool {
-        matches!(
-            self.mode,
-            Mode::Calls | Mode::InProcess | Mode::InProcessShared
-        )
+        self.mode == Mode::Calls || self.is_within_a_process()
+    }
+
+    /// Whether its samples stay within a process, where no socket is.
+    pub fn is_within_a_process(self) -> bool {
+        matches!(self.mode, Mode::InProcess | Mode::InProcessShared)
     }
 }
 

@@ -70,9 +70,9 @@ fn raw(rows: &[Row], placement: Placement, mode: Mode, size: usize) -> Option<&R
 }
 
 /// The raw socket beside which the percentile `at` of `row` is split, that of it, and the parts;
-/// none within a process, where no socket is.
+/// none within a process.
 fn of_percentile(at: f64, row: &Row, rows: &[Row]) -> Option<(Mode, f64, Budget)> {
-    if matches!(row.contestant.mode, Mode::InProcess | Mode::InProcessShared) {
+    if row.contestant.is_within_a_process() {
         return None;
     }
     let (placement, size) = (row.placement, row.size);
