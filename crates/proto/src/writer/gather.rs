@@ -75,10 +75,11 @@ impl Writer {
         self.bundle.bytes
     }
 
-    /// True where `bytes` octets of this and other writers fill a message of the size at which
-    /// what waits here leaves.
+    /// True where `bytes` octets of this and other writers are as many as leave here by one call: a
+    /// message, or the messages that leave joined.
     pub fn is_filled_by(&self, bytes: usize) -> bool {
-        bytes >= self.bundle_bytes_max().saturating_sub(FRAME_BYTES)
+        let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        bytes >= self.waiting_bytes_max(one)
     }
 
     /// True while the newest change waits and everything before it has left, so that there is
@@ -170,11 +171,7 @@ impl Writer {
         };
         let bytes = self.message_bytes_of(change);
         let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
-        // As many whole messages as may wait.
-        let room = match self.joined_bytes_max().checked_div(one) {
-            Some(messages @ 2..) => messages.saturating_mul(one),
-            _ => one,
-        };
+        let room = self.waiting_bytes_max(one);
         if bytes > one || bytes > room / 2 {
             // Nothing is gained by waiting.
             self.bundle.leave(Cause::Full);
@@ -193,6 +190,15 @@ impl Writer {
             let time = self.bundle.leaves_at.is_some_and(|at| at <= now);
             self.bundle
                 .leave(if time { Cause::Time } else { Cause::Full });
+        }
+    }
+
+    /// Octets that may wait, where a message takes `one`: as many whole messages as leave by one
+    /// call.
+    fn waiting_bytes_max(&self, one: usize) -> usize {
+        match self.joined_bytes_max().checked_div(one) {
+            Some(messages @ 2..) => messages.saturating_mul(one),
+            _ => one,
         }
     }
 

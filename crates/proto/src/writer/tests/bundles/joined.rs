@@ -199,3 +199,36 @@ fn what_follows_them_leaves_as_usual() {
     writer.poll_transmit(later.after(Duration::from_secs(1)), &mut sent);
     assert!(sent.bulk.is_empty(), "{:?}", sent.bulk);
 }
+
+#[test]
+fn writers_that_write_in_turn_leave_together_once_what_waits_fills_a_call() {
+    let left = |joined: usize| {
+        let mut writers = crowd(&[7411; 2], |config| {
+            config.bundling = up_to(60_000);
+            config.joined_bytes_max = joined;
+        });
+        let mut sent = Wire::default();
+        let mut times = 0;
+        for at in 0..1000 {
+            let writer = &mut writers[at % 2];
+            writer.write(NOW, change(400)).unwrap();
+            writer.poll_transmit(NOW, &mut sent);
+            let all = writers.iter().map(Writer::waiting_bytes).sum();
+            if writers[at % 2].is_filled_by(all) {
+                times += 1;
+                for writer in &mut writers {
+                    writer.leave_along();
+                    writer.poll_transmit(NOW, &mut sent);
+                    assert_eq!(writer.waiting_bytes(), 0);
+                }
+            }
+        }
+        (times, sent)
+    };
+    // So many of 436 octets fill a message of 1472, and seven of them.
+    let (times, sent) = left(0);
+    assert_eq!((times, sent.bulk.len()), (1000 / 4, 0));
+    let (times, sent) = left(JOINED_BYTES);
+    assert_eq!(times, 1000 / 23);
+    assert!(sent.bulk.len() > 250 && sent.bytes_max <= 1472);
+}
