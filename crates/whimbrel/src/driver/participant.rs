@@ -1,5 +1,6 @@
 //! A participant: its control machine, its sockets, and the way of every datagram.
 
+mod control;
 mod inbound;
 
 use std::io;
@@ -13,27 +14,25 @@ use whimbrel_base::time::Instant;
 use whimbrel_net::interfaces::Interface;
 use whimbrel_net::socket::UdpSocket;
 use whimbrel_proto::writer::{Bundling, SharedRate, WriterConfig};
-use whimbrel_proto::{Participant, ParticipantConfig, ParticipantEvent};
+use whimbrel_proto::{Participant, ParticipantConfig};
 
 use super::clock;
-use super::contain::contain;
 use super::engine::Driver;
 use super::neighbours::{self, Resident};
 use super::network::Network;
-use super::outbox::SocketOutbox;
 use super::packing::BundleInflater;
 use super::reader::ReaderCore;
 use super::reception::Reception;
-use super::routing::{Routing, Told};
+use super::routing::Routing;
 use super::sockets::Sockets;
 use super::statistics::{self, StatisticsOffer};
 use super::status::EntityStatus;
-use super::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use super::sync::atomic::{AtomicBool, AtomicU64};
 use super::sync::{Arc, Mutex, OnceLock, Snapshot, Weak, lock};
 use super::timers::{Timed, TimerSlot};
 use super::topic::TopicCore;
 use super::wake::Bell;
-use super::warning::{Warning, Warnings};
+use super::warning::Warnings;
 use super::writer::WriterCore;
 use crate::domain::InProcess;
 
@@ -186,41 +185,6 @@ impl ParticipantCore {
         lock(&self.interfaces).clone()
     }
 
-    /// Changes the control machine, then sends and applies what follows from that.
-    pub(crate) fn change<R>(&self, f: impl FnOnce(&mut Participant, Instant) -> R) -> R {
-        let serial = lock(&self.serial);
-        let now = clock::now();
-        let mut control = lock(&self.control);
-        let result = f(&mut control, now);
-        control.poll_transmit(now, &mut SocketOutbox::control(&self.sockets));
-        let mut events = Vec::new();
-        while let Some(event) = control.poll_event() {
-            events.push(event);
-        }
-        let deadline = control.poll_timeout();
-        drop(control);
-        let learned = !events.is_empty();
-        let warning = |event| Warning::of(event, self.prefix);
-        let warnings: Vec<Warning> = events.iter().filter_map(warning).collect();
-        let told = self.apply(events, now);
-        drop(serial);
-        if let Some((at, _)) = deadline {
-            let me: Weak<dyn Timed> = self.me.clone();
-            self.driver.arm(&self.timer, &me, at);
-        }
-        // User code may run from here on, and do whatever it likes to this participant.
-        for warning in warnings {
-            let _ = contain(|| self.warnings.raise(warning));
-        }
-        for (status, news) in told {
-            status.tell(news);
-        }
-        if learned {
-            self.bell.ring();
-        }
-        result
-    }
-
     /// Looks at the control machine.
     pub(crate) fn look<R>(&self, f: impl FnOnce(&Participant) -> R) -> R {
         f(&lock(&self.control))
@@ -257,116 +221,6 @@ impl ParticipantCore {
         self.change(|control, now| control.remove_reader(now, entity));
         let _serial = lock(&self.serial);
         self.reroute(|routing| routing.remove_reader(entity));
-    }
-
-    /// Gives the events to the endpoints they concern; who is to be told of what, then.
-    fn apply(&self, events: Vec<ParticipantEvent>, now: Instant) -> Vec<Told> {
-        // Such as have not answered have no routes, however many come.
-        let routeless = |event: &ParticipantEvent| {
-            use ParticipantEvent as Event;
-            matches!(
-                event,
-                Event::ParticipantHeard(_) | Event::ParticipantForgotten(_)
-            )
-        };
-        if events.iter().all(routeless) {
-            return Vec::new();
-        }
-        self.route_matches(&events);
-        let routing = self.routing.load_full();
-        let apply = |event| self.apply_one(&routing, event, now);
-        events.into_iter().filter_map(apply).collect()
-    }
-
-    fn apply_one(&self, routing: &Routing, event: ParticipantEvent, now: Instant) -> Option<Told> {
-        match event {
-            ParticipantEvent::ReaderMatched { writer, reader } => {
-                let told = routing.with_writer(writer, |it| it.matched(now, reader));
-                if let Some(offer) = self.statistics.get() {
-                    offer.note_matched(writer, now);
-                }
-                told
-            }
-            ParticipantEvent::ReaderUnmatched {
-                writer,
-                reader,
-                lost,
-            } => routing.with_writer(writer, |it| it.unmatched(now, reader, lost)),
-            ParticipantEvent::WriterMatched { reader, writer } => {
-                routing.with_reader(reader, |it| it.matched(now, writer))
-            }
-            ParticipantEvent::WriterUnmatched { reader, writer } => {
-                routing.with_reader(reader, |it| it.unmatched(now, writer))
-            }
-            ParticipantEvent::ReaderIncompatible {
-                writer, policies, ..
-            } => routing.with_writer(writer, |it| it.incompatible(policies)),
-            ParticipantEvent::WriterIncompatible {
-                reader, policies, ..
-            } => routing.with_reader(reader, |it| it.incompatible(policies)),
-            ParticipantEvent::InconsistentTopic { topic_name } => {
-                let topic = lock(&self.topics)
-                    .get(&topic_name)
-                    .and_then(Weak::upgrade)?;
-                Some((Arc::clone(&topic.status), topic.inconsistent_topic()))
-            }
-            ParticipantEvent::PeerConfirmed { local, remote } => routing
-                .with_writer(local, |it| it.confirmed(remote))
-                .or_else(|| routing.with_reader(local, |it| it.confirmed(remote))),
-            ParticipantEvent::OwnGuidClaimed { .. } => {
-                self.own_guid_claimed.fetch_add(1, Ordering::Relaxed);
-                None
-            }
-            ParticipantEvent::ParticipantHeard(_)
-            | ParticipantEvent::ParticipantForgotten(_)
-            | ParticipantEvent::ParticipantDiscovered(_)
-            | ParticipantEvent::ParticipantLost { .. }
-            | ParticipantEvent::ReaderUnserved { .. }
-            | ParticipantEvent::RoutingChanged => None,
-        }
-    }
-
-    /// New routes first: data may follow its match at once.
-    fn route_matches(&self, events: &[ParticipantEvent]) {
-        let routes = |event: &ParticipantEvent| {
-            use ParticipantEvent as Event;
-            matches!(
-                event,
-                Event::ParticipantDiscovered(_)
-                    | Event::ParticipantLost { .. }
-                    | Event::WriterMatched { .. }
-                    | Event::WriterUnmatched { .. }
-            )
-        };
-        if !events.iter().any(routes) {
-            return;
-        }
-        self.reroute(|routing| {
-            for event in events {
-                match event {
-                    ParticipantEvent::ParticipantDiscovered(prefix) => {
-                        let (heard, addresses) = self.look(|control| {
-                            let addresses = control.default_addresses(*prefix).iter();
-                            let addresses = addresses.filter_map(|it| it.to_socket_addr());
-                            (control.heard(*prefix), addresses.collect())
-                        });
-                        routing.note_heard(*prefix, heard);
-                        routing.note_addresses(*prefix, addresses);
-                    }
-                    ParticipantEvent::ParticipantLost { prefix, .. } => {
-                        self.sockets.forget_ways_to(routing.addresses(*prefix));
-                        routing.note_heard(*prefix, None);
-                    }
-                    ParticipantEvent::WriterMatched { reader, writer } => {
-                        routing.join(writer.guid, *reader);
-                    }
-                    ParticipantEvent::WriterUnmatched { reader, writer } => {
-                        routing.part(*writer, *reader);
-                    }
-                    _ => {}
-                }
-            }
-        });
     }
 
     /// The topic of this name, shared by all who use it.
