@@ -31,6 +31,8 @@ pub(super) fn writer_config(guid: Guid, participant: &ParticipantConfig) -> Writ
         // Participant messages are rare, and nobody waits for them.
         quiet_until_written: guid.entity == EntityId::PARTICIPANT_MESSAGE_WRITER,
         push_period: PUSH_PERIOD,
+        // Until it is answered nobody knows that an endpoint is matched in both directions.
+        asks_along: true,
         push_period_per_reader: PUSH_PERIOD_PER_PEER,
         heartbeat_period_per_reader: ANSWER_PER_PEER,
         ..WriterConfig::new(guid)

@@ -304,13 +304,13 @@ impl Writer {
     }
 
     /// True when readers may as well be asked along with what leaves just now: they are to be
-    /// soon. Who never answered must hear where its own data starts, which only a question of its
-    /// own says.
+    /// soon, or at once. Who never answered must hear where its own data starts, which only a
+    /// question of its own says.
     #[inline(always)]
     pub(super) fn may_ask_along(&self, now: Instant) -> bool {
         let soon = self.asks_along_until(now);
         let is_due = self.heartbeat.next_at.is_some_and(|at| at <= soon);
-        is_due && self.aside == 0 && self.all_may_be_asked()
+        (is_due || self.config.asks_along) && self.aside == 0 && self.all_may_be_asked()
     }
 
     /// Questions that are due by then may as well leave along with what does at `now`.

@@ -53,6 +53,9 @@ pub struct WriterConfig {
     pub push_period: Duration,
     /// What each matched reader adds to `push_period`: many take time.
     pub push_period_per_reader: Duration,
+    /// Readers are asked for an answer along with what is new, not only a `heartbeat_period` later:
+    /// somebody waits for it. Only where all of them know where their data starts.
+    pub asks_along: bool,
     /// What each matched reader adds to `heartbeat_period`, unless that is zero; then it is also
     /// at least twice as long as readers have been taking to answer.
     pub heartbeat_period_per_reader: Duration,
@@ -116,6 +119,7 @@ impl WriterConfig {
             heartbeat_period_max: Duration::from_secs(1),
             quiet_until_written: false,
             push_period: Duration::ZERO,
+            asks_along: false,
             push_period_per_reader: Duration::ZERO,
             heartbeat_period_per_reader: Duration::ZERO,
             nack_response_delay: Duration::ZERO,

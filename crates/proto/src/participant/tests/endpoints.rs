@@ -136,3 +136,32 @@ fn of_many_changes_in_a_row_the_last_is_known_at_once() {
     net.run(Duration::from_millis(100));
     assert_eq!(matched_readers(&net.take(1)).len(), 1, "it is back");
 }
+
+/// A reader of its own number, made at member 2.
+fn add_late(net: &mut Net, key: u8) -> ParticipantEvent {
+    let reader = LocalReader {
+        entity: EntityId([0, 0, key, 7]),
+        ..local_reader("Square")
+    };
+    let (local, now) = (reader.entity, net.now);
+    net.take(2);
+    net.log.clear();
+    net.member(2).add_reader(now, reader);
+    ParticipantEvent::PeerConfirmed {
+        local,
+        remote: Guid::new(prefix(1), WRITER),
+    }
+}
+
+#[test]
+fn whether_an_announcement_has_come_is_asked_along_with_it() {
+    let mut net = met(config(1), config(2));
+    for key in 3..6 {
+        let confirmed = add_late(&mut net, key);
+        // As long as endpoints may wait for each other.
+        net.run(Duration::from_millis(6));
+        assert!(has(&net.take(2), &confirmed), "{key}");
+        net.run(seconds(1));
+        assert_eq!(net.sent_to(address(1)), 1, "{key}: asked again");
+    }
+}
