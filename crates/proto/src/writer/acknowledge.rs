@@ -44,7 +44,8 @@ impl Writer {
         }
         self.statistics.acknacks = self.statistics.acknacks.saturating_add(1);
         reader.heard_at = now;
-        if !core::mem::replace(&mut reader.confirmed, true) {
+        let is_first = !core::mem::replace(&mut reader.confirmed, true);
+        if is_first {
             self.reported.push_back(WriterEvent::ReaderConfirmed(from));
         }
         let had = reader.acked.next();
@@ -52,12 +53,8 @@ impl Writer {
         let news = reader.acknowledge(now, base);
         reader.note_answer(now, (had, base), &self.pushes, fragment_bytes);
         let suppression = reader.fates.patience(self.config.nack_suppression);
-        let mut resumed = false;
-        // A reader that answers but takes nothing must not hold everybody back again.
-        if reader.given_up && reader.acked >= caught_up {
-            reader.given_up = false;
-            reader.progressed_at = now;
-            resumed = true;
+        let resumed = reader.resume(now, caught_up);
+        if resumed {
             self.reported.push_back(WriterEvent::ReaderResumed(from));
         }
         let (asked, suppressed) = reader.request(now, &acknack.state, pushed, suppression);
@@ -69,8 +66,11 @@ impl Writer {
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
+        // What left before that could not ask along.
+        let is_to_be_asked = is_first && self.config.asks_along && reader.acked < pushed;
         // A reader that leaves the final flag clear wants to hear of this writer's state.
-        if !acknack.is_final && !asked && !core::mem::replace(&mut reader.heartbeat_due, true) {
+        let is_to_hear = (!acknack.is_final || is_to_be_asked) && !asked;
+        if is_to_hear && !core::mem::replace(&mut reader.heartbeat_due, true) {
             self.heartbeats_due.push(from);
         }
         self.repairs.touch(from);

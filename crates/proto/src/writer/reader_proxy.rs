@@ -159,6 +159,17 @@ impl ReaderProxy {
         self.repair_at.map(|at| (at, Reason::Repair))
     }
 
+    /// Counts it again, where it had been given up and has what all others have: one that answers
+    /// but takes nothing must not hold everybody back again. True where it does.
+    pub(super) fn resume(&mut self, now: Instant, caught_up: SequenceNumber) -> bool {
+        let resumes = self.given_up && self.acked >= caught_up;
+        if resumes {
+            self.given_up = false;
+            self.progressed_at = now;
+        }
+        resumes
+    }
+
     /// True when history must be kept for this reader.
     pub(super) fn holds_history(&self) -> bool {
         self.info.reliable && !self.given_up

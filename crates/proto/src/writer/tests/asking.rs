@@ -115,3 +115,33 @@ fn who_keeps_little_asks_by_time_and_who_keeps_much_by_number_too() {
     let (along, apart) = questions(1000, 5000, 1, true);
     assert!((15..=20).contains(&along) && apart == 0, "{along} {apart}");
 }
+
+#[test]
+fn who_is_to_answer_soon_is_asked_along_with_each_change_and_for_what_left_before_he_was_known() {
+    let mut writer = writer(|config| config.asks_along = true);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["heartbeat?"]);
+    // Only a question of its own says where its data starts.
+    writer.write(NOW, change(16)).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(asked(&mut sent), 0);
+    // The answer to the first.
+    let none = acknack(1, &[], 1);
+    writer.handle_acknack(NOW, READER, &none).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["heartbeat?"]);
+    let all = acknack(2, &[], 2);
+    writer.handle_acknack(NOW, READER, &all).unwrap();
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(asked(&mut sent), 0);
+    for number in 2..5 {
+        writer.write(NOW, change(16)).unwrap();
+        writer.poll_transmit(NOW, &mut sent);
+        assert_eq!(sent.words(), ["data", "heartbeat?"]);
+        let all = acknack(number + 1, &[], number as i32 + 1);
+        writer.handle_acknack(NOW, READER, &all).unwrap();
+        assert_eq!(writer.poll_timeout(), None);
+    }
+}
