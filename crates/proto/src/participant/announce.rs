@@ -334,6 +334,12 @@ impl Participant {
         self.timer = AnnounceTimer::new(now, period, burst, &self.config.announce_to);
     }
 
+    /// Endpoints that wait to be announced with others are at the next
+    /// [`Participant::poll_transmit`]: somebody waits for them to be matched.
+    pub fn hurry(&mut self) {
+        self.builtin.hurry();
+    }
+
     /// Leaves: the next [`Participant::poll_transmit`] tells everybody, and is the last one.
     pub fn depart(&mut self, now: Instant) {
         if self.departure != Departure::Present {

@@ -274,6 +274,11 @@ impl ParticipantCore {
             .for_each(|status| status.forward_data());
     }
 
+    /// Somebody waits until endpoints are matched: those that are yet to be announced are at once.
+    pub(crate) fn announce_at_once(&self) {
+        self.change(|control, _| control.hurry());
+    }
+
     /// Says farewell. The program may end as soon as this returns.
     pub(crate) fn leave(&self) {
         self.change(|control, now| control.depart(now));

@@ -82,6 +82,9 @@ impl<T: DdsType> DataWriter<T> {
     /// Waits until `count` readers are matched in both directions, without blocking a thread.
     pub fn wait_for_matched_async(&self, count: usize) -> impl Future<Output = ()> + Send + use<T> {
         let writer = self.clone();
+        if self.inner.core.ready_count() < count {
+            self.inner.publisher.participant.core.announce_at_once();
+        }
         until(Arc::clone(&self.inner.core.bell), move || {
             (writer.inner.core.ready_count() >= count).then_some(())
         })

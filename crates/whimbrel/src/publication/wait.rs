@@ -31,11 +31,16 @@ impl<T: DdsType> DataWriter<T> {
     /// Waits until `count` readers are matched in both directions: they know of this writer and
     /// will receive what it writes from now on.
     ///
+    /// Endpoints that wait to be announced with others, for 5 ms, are announced at once.
+    ///
     /// # Errors
     /// [`Error::Timeout`] when that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
         let done = || (core.ready_count() >= count).then_some(());
+        if done().is_none() {
+            self.inner.publisher.participant.core.announce_at_once();
+        }
         core.bell
             .wait_until(clock::deadline(timeout), done)
             .ok_or(Error::Timeout)

@@ -52,6 +52,9 @@ impl<T: DdsType> DataReader<T> {
     /// Waits until `count` writers are matched in both directions, without blocking a thread.
     pub fn wait_for_matched_async(&self, count: usize) -> impl Future<Output = ()> + Send + use<T> {
         let reader = self.clone();
+        if self.inner.core.ready_count() < count {
+            self.inner.subscriber.participant.core.announce_at_once();
+        }
         until(Arc::clone(&self.inner.core.bell), move || {
             (reader.inner.core.ready_count() >= count).then_some(())
         })

@@ -77,11 +77,16 @@ impl<T: DdsType> DataReader<T> {
 
     /// Waits until `count` writers are matched in both directions.
     ///
+    /// Endpoints that wait to be announced with others, for 5 ms, are announced at once.
+    ///
     /// # Errors
     /// [`Error::Timeout`] when that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
         let done = || (core.ready_count() >= count).then_some(());
+        if done().is_none() {
+            self.inner.subscriber.participant.core.announce_at_once();
+        }
         self.wait_until(timeout, done)
     }
 

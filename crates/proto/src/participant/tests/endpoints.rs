@@ -165,3 +165,17 @@ fn whether_an_announcement_has_come_is_asked_along_with_it() {
         assert_eq!(net.sent_to(address(1)), 1, "{key}: asked again");
     }
 }
+
+#[test]
+fn announcements_that_somebody_waits_for_wait_for_no_others() {
+    let mut net = met(config(1), config(2));
+    let first = add_late(&mut net, 3);
+    net.run(Duration::ZERO);
+    assert!(has(&net.take(2), &first));
+    let second = add_late(&mut net, 4);
+    net.run(Duration::ZERO);
+    assert!(!has(&net.take(2), &second), "it may not be the last");
+    net.member(2).hurry();
+    net.run(Duration::ZERO);
+    assert!(has(&net.take(2), &second));
+}
