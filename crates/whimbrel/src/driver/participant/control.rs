@@ -13,6 +13,9 @@ use crate::driver::sync::{Arc, Weak, lock};
 use crate::driver::timers::Timed;
 use crate::driver::warning::Warning;
 
+/// How often at most what was learned meanwhile takes effect before anything is sent.
+const LEARNED_ROUNDS_MAX: usize = 16;
+
 /// What is still to be told once nothing is locked.
 #[derive(Default)]
 struct Effects {
@@ -29,9 +32,17 @@ impl ParticipantCore {
         let serial = lock(&self.serial);
         let now = clock::now();
         let mut effects = Effects::default();
-        let learned = events_of(&mut lock(&self.control));
-        self.take_effect(learned, now, &mut effects);
         let mut control = lock(&self.control);
+        // More may arrive while nothing is locked; a flood of it is not waited for.
+        for _ in 0..LEARNED_ROUNDS_MAX {
+            let learned = events_of(&mut control);
+            if learned.is_empty() {
+                break;
+            }
+            drop(control);
+            self.take_effect(learned, now, &mut effects);
+            control = lock(&self.control);
+        }
         let result = f(&mut control, now);
         control.poll_transmit(now, &mut SocketOutbox::control(&self.sockets));
         let events = events_of(&mut control);
