@@ -66,10 +66,11 @@ impl Writer {
         if !reader.requests.is_empty() && reader.repair_at.is_none() {
             reader.repair_at = Some(now.after(delay));
         }
-        // What left before that could not ask along.
+        // What left before that could not ask along, and no repair is to follow.
         let is_to_be_asked = is_first && self.config.asks_along && reader.acked < pushed;
+        let is_to_be_asked = is_to_be_asked && reader.requests.is_empty();
         // A reader that leaves the final flag clear wants to hear of this writer's state.
-        let is_to_hear = (!acknack.is_final || is_to_be_asked) && !asked;
+        let is_to_hear = is_to_be_asked || (!acknack.is_final && !asked);
         if is_to_hear && !core::mem::replace(&mut reader.heartbeat_due, true) {
             self.heartbeats_due.push(from);
         }
