@@ -75,8 +75,8 @@ impl Writer {
         self.bundle.bytes
     }
 
-    /// True where `bytes` octets of this and other writers are as many as leave here by one call: a
-    /// message, or the messages that leave joined.
+    /// True where `bytes` octets of this and other writers are as many as would leave by one call
+    /// if all were of this one: a message, or the messages that leave joined.
     pub fn is_filled_by(&self, bytes: usize) -> bool {
         let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
         bytes >= self.waiting_bytes_max(one)

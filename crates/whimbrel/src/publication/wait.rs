@@ -31,19 +31,18 @@ impl<T: DdsType> DataWriter<T> {
     /// Waits until `count` readers are matched in both directions: they know of this writer and
     /// will receive what it writes from now on.
     ///
-    /// Endpoints that wait to be announced with others, for 5 ms, are announced at once.
+    /// Endpoints that wait to be announced with others are announced at once.
     ///
     /// # Errors
     /// [`Error::Timeout`] when that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
+        let deadline = clock::deadline(timeout);
         let done = || (core.ready_count() >= count).then_some(());
         if done().is_none() {
             self.inner.publisher.participant.core.announce_at_once();
         }
-        core.bell
-            .wait_until(clock::deadline(timeout), done)
-            .ok_or(Error::Timeout)
+        core.bell.wait_until(deadline, done).ok_or(Error::Timeout)
     }
 
     /// Holds what is written until `count` readers are matched in both directions, as

@@ -50,6 +50,7 @@ impl<T: DdsType> DataReader<T> {
     }
 
     /// Waits until `count` writers are matched in both directions, without blocking a thread.
+    /// Endpoints that wait to be announced with others are announced when this is called.
     pub fn wait_for_matched_async(&self, count: usize) -> impl Future<Output = ()> + Send + use<T> {
         let reader = self.clone();
         if self.inner.core.ready_count() < count {

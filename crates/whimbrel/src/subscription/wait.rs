@@ -77,7 +77,7 @@ impl<T: DdsType> DataReader<T> {
 
     /// Waits until `count` writers are matched in both directions.
     ///
-    /// Endpoints that wait to be announced with others, for 5 ms, are announced at once.
+    /// Endpoints that wait to be announced with others are announced at once.
     ///
     /// # Errors
     /// [`Error::Timeout`] when that takes longer than `timeout`.
