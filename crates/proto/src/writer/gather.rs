@@ -78,8 +78,7 @@ impl Writer {
     /// True where `bytes` octets of this and other writers are as many as would leave by one call
     /// if all were of this one: a message, or the messages that leave joined.
     pub fn is_filled_by(&self, bytes: usize) -> bool {
-        let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
-        bytes >= self.waiting_bytes_max(one)
+        bytes >= self.waiting_bytes_max(self.message_room_bytes())
     }
 
     /// True while the newest change waits and everything before it has left, so that there is
@@ -107,7 +106,7 @@ impl Writer {
         if !gains || !self.bundle.is_gathering() {
             return 0;
         }
-        let room = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        let room = self.message_room_bytes();
         (room / 2).saturating_sub(DATA_HEAD_BYTES.saturating_add(INLINE_QOS_BYTES))
     }
 
@@ -170,7 +169,7 @@ impl Writer {
             return;
         };
         let bytes = self.message_bytes_of(change);
-        let one = self.bundle_bytes_max().saturating_sub(FRAME_BYTES);
+        let one = self.message_room_bytes();
         let room = self.waiting_bytes_max(one);
         if bytes > one || bytes > room / 2 {
             // Nothing is gained by waiting.
@@ -237,6 +236,11 @@ impl Writer {
         let data = Self::data_bytes(samples, bytes);
         let batches = self.batches.as_ref();
         batches.is_some_and(|it| it.is_full(samples, data))
+    }
+
+    /// What changes that leave together may take of one message, in octets.
+    fn message_room_bytes(&self) -> usize {
+        self.bundle_bytes_max().saturating_sub(FRAME_BYTES)
     }
 
     /// Largest message in which changes leave together, in octets.

@@ -113,6 +113,17 @@ pub(super) fn change(bytes: usize) -> NewChange {
     }
 }
 
+/// A writer that has asked its only reader, a reliable one, for a first answer.
+#[track_caller]
+fn greeting(adapt: impl FnOnce(&mut WriterConfig)) -> (Writer, Sent) {
+    let mut writer = writer(adapt);
+    let mut sent = Sent::default();
+    writer.handle_matched(NOW, matched(true, false));
+    writer.poll_transmit(NOW, &mut sent);
+    assert_eq!(sent.words(), ["heartbeat?"]);
+    (writer, sent)
+}
+
 pub(super) fn acknack(
     base: i64,
     missing: &[i64],

@@ -38,11 +38,17 @@ impl<T: DdsType> DataWriter<T> {
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
         let deadline = clock::deadline(timeout);
+        self.announce_unless_matched(count);
         let done = || (core.ready_count() >= count).then_some(());
-        if done().is_none() {
+        core.bell.wait_until(deadline, done).ok_or(Error::Timeout)
+    }
+
+    /// Somebody waits for `count` readers: unless they are matched, what is yet to be announced is
+    /// at once.
+    pub(super) fn announce_unless_matched(&self, count: usize) {
+        if self.inner.core.ready_count() < count {
             self.inner.publisher.participant.core.announce_at_once();
         }
-        core.bell.wait_until(deadline, done).ok_or(Error::Timeout)
     }
 
     /// Holds what is written until `count` readers are matched in both directions, as

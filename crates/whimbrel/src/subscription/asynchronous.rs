@@ -53,9 +53,7 @@ impl<T: DdsType> DataReader<T> {
     /// Endpoints that wait to be announced with others are announced when this is called.
     pub fn wait_for_matched_async(&self, count: usize) -> impl Future<Output = ()> + Send + use<T> {
         let reader = self.clone();
-        if self.inner.core.ready_count() < count {
-            self.inner.subscriber.participant.core.announce_at_once();
-        }
+        self.announce_unless_matched(count);
         until(Arc::clone(&self.inner.core.bell), move || {
             (reader.inner.core.ready_count() >= count).then_some(())
         })

@@ -83,11 +83,17 @@ impl<T: DdsType> DataReader<T> {
     /// [`Error::Timeout`] when that takes longer than `timeout`.
     pub fn wait_for_matched(&self, count: usize, timeout: StdDuration) -> Result<(), Error> {
         let core = &self.inner.core;
+        self.announce_unless_matched(count);
         let done = || (core.ready_count() >= count).then_some(());
-        if done().is_none() {
+        self.wait_until(timeout, done)
+    }
+
+    /// Somebody waits for `count` writers: unless they are matched, what is yet to be announced is
+    /// at once.
+    pub(super) fn announce_unless_matched(&self, count: usize) {
+        if self.inner.core.ready_count() < count {
             self.inner.subscriber.participant.core.announce_at_once();
         }
-        self.wait_until(timeout, done)
     }
 
     /// What `ready` gives, as soon as it gives something.

@@ -118,11 +118,7 @@ fn who_keeps_little_asks_by_time_and_who_keeps_much_by_number_too() {
 
 #[test]
 fn who_is_to_answer_soon_is_asked_along_with_each_change_and_for_what_left_before_he_was_known() {
-    let mut writer = writer(|config| config.asks_along = true);
-    let mut sent = Sent::default();
-    writer.handle_matched(NOW, matched(true, false));
-    writer.poll_transmit(NOW, &mut sent);
-    assert_eq!(sent.words(), ["heartbeat?"]);
+    let (mut writer, mut sent) = greeting(|config| config.asks_along = true);
     // Only a question of its own says where its data starts.
     writer.write(NOW, change(16)).unwrap();
     writer.poll_transmit(NOW, &mut sent);

@@ -4,11 +4,7 @@ use super::*;
 
 #[test]
 fn a_lone_sample_is_one_message() {
-    let mut writer = writer(|_| {});
-    let mut sent = Sent::default();
-    writer.handle_matched(NOW, matched(true, false));
-    writer.poll_transmit(NOW, &mut sent);
-    assert_eq!(sent.words(), ["heartbeat?"]);
+    let (mut writer, mut sent) = greeting(|_| {});
     writer.write(NOW, change(16)).unwrap();
     writer.poll_transmit(NOW, &mut sent);
     assert_eq!(sent.0.len(), 1);
